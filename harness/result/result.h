@@ -19,6 +19,9 @@
 
 #define SV_RESULT_SCHEMA "stave.result/1"
 
+#define SV_RESULT_MAX_PARAMS 32
+#define SV_RESULT_MAX_ID     1024
+
 struct sv_interval {
 	double lo, hi; /* both NaN when unknown */
 };
@@ -80,14 +83,18 @@ struct sv_skipped {
 	const char *bench;
 	json_t *params; /* object, or NULL */
 	const char *reason, *code;
+	json_t *extra; /* unknown keys of the file, or NULL */
 };
 
+/* A case that was lost: how its process ended, and the end of its log. */
 struct sv_failure {
 	const char *bench;
 	json_t *params; /* object, or NULL */
 	const char *reason;
-	const char *kind; /* "signal", "exit", "timeout", … */
+	const char *kind; /* "signal", "exit" or "timeout" */
+	double value;	  /* signal number, exit status, seconds; or NaN */
 	const char *log_tail;
+	json_t *extra; /* unknown keys of the file, or NULL */
 };
 
 struct sv_source {
@@ -102,6 +109,7 @@ struct sv_run_info {
 	const char *origin; /* "measured", "published", "simulated" */
 	const struct sv_source *sources;
 	size_t n_sources;
+	json_t *extra; /* unknown keys of the file, or NULL */
 };
 
 struct sv_result {
@@ -114,7 +122,8 @@ struct sv_result {
 	size_t n_skipped;
 	struct sv_failure *failures;
 	size_t n_failures;
-	struct sv_result_store *store; /* arena, index and trees */
+	json_t *extra;		       /* unknown keys of the file, or NULL */
+	struct sv_result_store *store; /* arena, index, capacities */
 };
 
 /* An empty result, all text NULL; NULL when out of memory. */
@@ -173,6 +182,10 @@ enum sv_keep {
 
 /* The result as a JSON tree (a new reference); NULL when out of memory. */
 json_t *sv_result_to_json(const struct sv_result *, enum sv_keep keep);
+
+/* Print as the file has it. Errors: SV_EOUTPUT, SV_ERESOURCE. */
+SV_MUST_CHECK int sv_result_print(
+    const struct sv_result *, FILE *out, enum sv_keep keep, struct sv_err *err);
 
 /*
  * Write atomically: a temporary file beside path, fsync, rename, fsync of the

@@ -1,0 +1,60 @@
+/*
+ * What the commands share. A command parses its words, calls, prints, and
+ * gives the exit status; only main.c exits.
+ */
+#ifndef STAVE_CLI_H
+#define STAVE_CLI_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "report.h"
+#include "stave/err.h"
+
+struct sv_command {
+	const char *name, *summary;
+	/* argv[0] is "stave NAME"; returns the exit status. */
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct sv_command sv_commands[];
+extern const size_t sv_commands_count;
+
+int sv_command_run(int argc, char **argv);
+int sv_command_list(int argc, char **argv);
+int sv_command_show(int argc, char **argv);
+int sv_command_compare(int argc, char **argv);
+
+/* When to use colour: "auto", "always" or "never". */
+enum sv_colour {
+	SV_COLOUR_AUTO,
+	SV_COLOUR_ALWAYS,
+	SV_COLOUR_NEVER,
+};
+
+/* Options that several commands have; give sv_common_argp as a child. */
+struct sv_common {
+	enum sv_colour colour;
+	bool json;
+};
+
+/* --color alone, and --color with --json. Input: struct sv_common. */
+extern const struct argp sv_colour_argp;
+extern const struct argp sv_common_argp;
+
+/*
+ * Parse with argp, -h included; a wrong word prints one line on stderr.
+ * Returns 0 to go on, else the exit status plus 1 (help: 1).
+ */
+int sv_parse(const struct argp *, int argc, char **argv, void *input);
+
+/* Print "stave: text" on stderr and give the exit status of the error. */
+int sv_complain(const struct sv_err *);
+
+/* How stdout is to be written. */
+struct sv_report_style sv_style(enum sv_colour);
+
+/* Columns of a terminal, 0 where fd is none. */
+size_t sv_terminal_width(int fd);
+
+#endif

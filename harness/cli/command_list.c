@@ -1,0 +1,259 @@
+/* stave list: benchmarks and devices. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "machine.h"
+#include "run.h"
+#include "table.h"
+
+#define MAX_CARDS     64
+#define NVIDIA_VENDOR 0x10deu
+
+struct arguments {
+	struct sv_common common;
+	const char *what;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->common;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->what != NULL || (strcmp(arg, "benches") != 0 &&
+					   strcmp(arg, "devices") != 0))
+			argp_error(
+			    state, "\"%s\": expected benches or devices", arg);
+		a->what = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (a->what == NULL)
+			argp_error(state, "expected benches or devices");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char *text(json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value != NULL ? value : "";
+}
+
+/* A worker's answer under a key of its hello; a new reference, or NULL. */
+static json_t *ask(
+    const char *backend, const char *mode, const char *key, struct sv_err *err)
+{
+	json_t *messages, *answer;
+
+	if (sv_run_ask(backend, mode, NULL, SV_PROFILE_QUICK, &messages, err) !=
+	    0)
+		return NULL;
+	answer = json_incref(json_object_get(json_array_get(messages, 0), key));
+	json_decref(messages);
+	return answer;
+}
+
+static void print_axis(json_t *axis)
+{
+	json_t *values = json_object_get(axis, "values"), *one;
+	size_t i;
+
+	printf("    %-12s", text(axis, "name"));
+	json_array_foreach (values, i, one) {
+		json_t *value = json_object_get(one, "value");
+
+		if (json_is_string(value))
+			printf(" %s", json_string_value(value));
+		else
+			printf(" %lld", (long long)json_integer_value(value));
+	}
+	printf("\n");
+}
+
+static void print_bench(json_t *bench)
+{
+	json_t *list, *one, *axis;
+	size_t i, j;
+
+	printf("%s: %s\n", text(bench, "name"), text(bench, "question"));
+	list = json_object_get(bench, "metrics");
+	json_array_foreach (list, i, one)
+		printf("  %-12s [%s]  %s\n", text(one, "name"),
+		    text(one, "unit"), text(one, "summary"));
+	list = json_object_get(bench, "groups");
+	json_array_foreach (list, i, one) {
+		json_t *metrics = json_object_get(one, "metrics"), *metric;
+
+		if (json_array_size(json_object_get(one, "axes")) == 0)
+			continue;
+		printf("  parameters of");
+		json_array_foreach (metrics, j, metric)
+			printf(" %s", json_string_value(metric));
+		printf("\n");
+		json_array_foreach (json_object_get(one, "axes"), j, axis)
+			print_axis(axis);
+	}
+	printf("\n");
+}
+
+static int list_benches(const struct arguments *a, struct sv_err *err)
+{
+	const char *const *backends = sv_run_backends();
+	json_t *benches, *one;
+	size_t i;
+
+	if (backends[0] == NULL) {
+		sv_err_set(err, SV_EDEVICE,
+		    "no worker is installed beside this program");
+		return sv_complain(err);
+	}
+	/* Every worker is built from the same benchmarks. */
+	benches = ask(backends[0], "describe", "benches", err);
+	if (benches == NULL)
+		return sv_complain(err);
+	if (a->common.json) {
+		json_dumpf(benches, stdout, JSON_INDENT(1));
+		printf("\n");
+	} else {
+		json_array_foreach (benches, i, one)
+			print_bench(one);
+	}
+	json_decref(benches);
+	return 0;
+}
+
+/* The devices of one backend, or the one line why there is none. */
+static void add_backend(json_t *all, const char *backend)
+{
+	struct sv_err err = {0};
+	json_t *devices = ask(backend, "devices", "devices", &err), *one;
+	size_t i;
+
+	if (devices == NULL)
+		json_array_append_new(
+		    all, json_pack("{s:s, s:n, s:n, s:n, s:n, s:b, s:s}",
+			     "backend", backend, "index", "name", "uuid",
+			     "pci_address", "usable", 0, "reason", err.text));
+	json_array_foreach (devices, i, one) {
+		json_t *entry = json_pack("{s:s}", "backend", backend);
+
+		json_object_update(entry, one);
+		json_array_append_new(all, entry);
+	}
+	json_decref(devices);
+}
+
+static bool is_listed(json_t *all, const char *address)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach (all, i, one)
+		if (strcasecmp(text(one, "pci_address"), address) == 0)
+			return true;
+	return false;
+}
+
+/* Cards on the bus that no backend told of. */
+static void add_cards(json_t *all)
+{
+	static struct sv_pci_card cards[MAX_CARDS];
+	size_t n = sv_machine_pci_cards(cards, MAX_CARDS);
+	const char *const *backends = sv_run_backends();
+	bool has_cuda = backends[0] != NULL && strcmp(backends[0], "cuda") == 0;
+
+	for (size_t i = 0; i < n && i < MAX_CARDS; i++)
+		if (cards[i].vendor == NVIDIA_VENDOR &&
+		    !is_listed(all, cards[i].address))
+			json_array_append_new(all,
+			    json_pack("{s:s, s:n, s:s, s:n, s:s, s:b, s:s}",
+				"backend", "cuda", "index", "name",
+				cards[i].name, "uuid", "pci_address",
+				cards[i].address, "usable", 0, "reason",
+				has_cuda ? "on the PCI bus, but the driver "
+					   "does not offer it"
+					 : "on the PCI bus, but this build "
+					   "has no CUDA worker"));
+}
+
+static void print_devices(json_t *all, const struct arguments *a)
+{
+	struct sv_report_style style = sv_style(a->common.colour);
+	struct sv_table *t = sv_table_new();
+	json_t *one;
+	size_t i;
+
+	sv_table_column(t, "backend", SV_LEFT);
+	sv_table_column(t, "index", SV_RIGHT);
+	sv_table_column(t, "name", SV_LEFT);
+	sv_table_column(t, "PCI address", SV_LEFT);
+	sv_table_column(t, "usable", SV_LEFT);
+	json_array_foreach (all, i, one) {
+		json_t *index = json_object_get(one, "index");
+		char number[24] = "", state[400];
+
+		if (json_is_integer(index))
+			snprintf(number, sizeof number, "%lld",
+			    (long long)json_integer_value(index));
+		if (json_is_true(json_object_get(one, "usable")))
+			snprintf(state, sizeof state, "yes");
+		else
+			snprintf(state, sizeof state, "no: %.380s",
+			    text(one, "reason"));
+		sv_table_row(t);
+		sv_table_cell(t, text(one, "backend"));
+		sv_table_cell(t, number);
+		sv_table_cell(t, text(one, "name"));
+		sv_table_cell(t, text(one, "pci_address"));
+		sv_table_cell(t, state);
+	}
+	sv_table_print(t, stdout, style.width, 0);
+	sv_table_free(t);
+}
+
+static int list_devices(const struct arguments *a)
+{
+	json_t *all = json_array();
+
+	for (const char *const *b = sv_run_backends(); *b != NULL; b++)
+		add_backend(all, *b);
+	add_cards(all);
+	if (a->common.json) {
+		json_dumpf(all, stdout, JSON_INDENT(1));
+		printf("\n");
+	} else if (json_array_size(all) == 0) {
+		printf("no device: no worker is installed beside this "
+		       "program\n");
+	} else {
+		print_devices(all, a);
+	}
+	json_decref(all);
+	return 0;
+}
+
+int sv_command_list(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+	    {&sv_common_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {.parser = parse,
+	    .args_doc = "benches|devices",
+	    .doc = "Lists the benchmarks with their metrics and parameters, "
+		   "or the devices with the reason where one cannot be used."
+		   "\vFor example:\n  stave list devices",
+	    .children = children};
+	struct arguments a = {0};
+	struct sv_err err;
+	int status = sv_parse(&argp, argc, argv, &a);
+
+	if (status != 0)
+		return status - 1;
+	return strcmp(a.what, "benches") == 0 ? list_benches(&a, &err)
+					      : list_devices(&a);
+}

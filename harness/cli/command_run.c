@@ -1,0 +1,343 @@
+/* stave run: measure, save, show. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "machine.h"
+#include "quantity.h"
+#include "run.h"
+
+#define MAX_PATTERNS   64
+#define DEFAULT_FOLDER "results/local"
+#define CASE_TIMEOUT_S 60.0
+/* Case, round, elapsed and remaining time; the rest of the line is the id. */
+#define PROGRESS_FIXED 48
+
+struct arguments {
+	struct sv_common common;
+	struct sv_run_options options;
+	enum sv_profile profile;
+	const char *benches[MAX_PATTERNS + 1], *skips[MAX_PATTERNS + 1];
+	size_t n_benches, n_skips;
+	const char *resume;
+	bool alone; /* some option that --resume takes from the journal */
+};
+
+enum {
+	KEY_BACKEND = 0x200,
+	KEY_PROFILE,
+	KEY_SKIP,
+	KEY_LABEL,
+	KEY_RESUME,
+	KEY_TIMEOUT,
+	KEY_KEEP,
+	KEY_ROUNDS,
+	KEY_SEED,
+};
+
+static void add_patterns(
+    struct argp_state *state, char *list, const char **patterns, size_t *n)
+{
+	for (char *one = strtok(list, ","); one != NULL;
+	     one = strtok(NULL, ",")) {
+		if (*n == MAX_PATTERNS)
+			argp_error(state, "at most %d names", MAX_PATTERNS);
+		else
+			patterns[(*n)++] = one;
+	}
+}
+
+static double number(struct argp_state *state, const char *name,
+    const char *text, double least, double most)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(value >= least && value <= most))
+		argp_error(state, "%s \"%s\": expected a number from %g to %g",
+		    name, text, least, most);
+	return value;
+}
+
+static void choose(struct argp_state *state, const char *name, const char *text,
+    const char *const *choices, size_t n)
+{
+	char known[128] = "";
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(choices[i], text) == 0)
+			return;
+		snprintf(known + strlen(known), sizeof known - strlen(known),
+		    "%s%s",
+		    i == 0	? ""
+		    : i + 1 < n ? ", "
+				: " or ",
+		    choices[i]);
+	}
+	argp_error(state, "%s \"%s\": expected %s", name, text, known);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const backends[] = {"auto", "host", "cuda"};
+	static const char *const profiles[] = {"quick", "standard", "full"};
+	static const char *const keeps[] = {"all", "summary"};
+	struct arguments *a = state->input;
+	struct sv_err err;
+
+	a->alone =
+	    a->alone ||
+	    (key != KEY_RESUME && (key == 'o' || key == 'b' || key == 'd' ||
+				      (key >= KEY_BACKEND && key <= KEY_SEED)));
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->common;
+		return 0;
+	case KEY_BACKEND:
+		choose(state, "--backend", arg, backends, 3);
+		a->options.backend = arg;
+		return 0;
+	case 'd':
+		a->options.device = arg;
+		return 0;
+	case KEY_PROFILE:
+		choose(state, "--profile", arg, profiles, 3);
+		return sv_profile_parse(arg, &a->options.profile, &err) == 0
+			   ? 0
+			   : EINVAL;
+	case 'b':
+		add_patterns(state, arg, a->benches, &a->n_benches);
+		return 0;
+	case KEY_SKIP:
+		add_patterns(state, arg, a->skips, &a->n_skips);
+		return 0;
+	case KEY_LABEL:
+		a->options.label = arg;
+		return 0;
+	case 'o':
+		a->options.output = arg;
+		return 0;
+	case KEY_RESUME:
+		a->resume = arg;
+		return 0;
+	case KEY_TIMEOUT:
+		a->options.case_timeout_s =
+		    number(state, "--case-timeout", arg, 0.01, 86400.0);
+		return 0;
+	case KEY_KEEP:
+		choose(state, "--keep-samples", arg, keeps, 2);
+		a->options.keep =
+		    strcmp(arg, "summary") == 0 ? SV_KEEP_SUMMARY : SV_KEEP_ALL;
+		return 0;
+	case KEY_ROUNDS:
+		a->options.rounds =
+		    (unsigned)number(state, "--rounds", arg, 1.0, 1000.0);
+		return 0;
+	case KEY_SEED:
+		a->options.seed =
+		    (uint64_t)number(state, "--seed", arg, 1.0, 9e15);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected \"%s\"", arg);
+		return EINVAL;
+	case ARGP_KEY_END:
+		if (a->resume != NULL && a->alone)
+			argp_error(state,
+			    "--resume takes everything else from the run "
+			    "that it carries on");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+    {"backend", KEY_BACKEND, "NAME", 0,
+	"auto, host or cuda (auto: cuda where a usable device exists)", 0},
+    {"device", 'd', "SEL", 0,
+	"the device: an index, a (partial) UUID or a PCI address", 0},
+    {"profile", KEY_PROFILE, "NAME", 0,
+	"quick (6 rounds), standard (10) or full (15); standard", 0},
+    {"bench", 'b', "LIST", 0,
+	"only these: benchmark names or patterns of case ids", 0},
+    {"skip", KEY_SKIP, "LIST", 0, "not these", 0},
+    {"label", KEY_LABEL, "TEXT", 0, "name of the result (the host's)", 0},
+    {"output", 'o', "FILE", 0,
+	"the result file (" DEFAULT_FOLDER "/LABEL-TIME.json)", 0},
+    {"resume", KEY_RESUME, "DIR", 0,
+	"carry on with the unfinished run in DIR (FILE.part)", 0},
+    {"case-timeout", KEY_TIMEOUT, "S", 0,
+	"seconds that one case may take in one round (60)", 0},
+    {"keep-samples", KEY_KEEP, "WHAT", 0,
+	"all, or summary: without the raw samples", 0},
+    {"rounds", KEY_ROUNDS, "N", 0, "rounds, whatever the profile says", 0},
+    {"seed", KEY_SEED, "N", 0, "seed of the order of cases", 0}, {0}};
+
+/* How progress is shown: one line that is rewritten, or lines. */
+struct screen {
+	size_t width; /* of the terminal, 0 when there is none */
+	bool open;    /* the rewritten line is on the screen */
+	unsigned round;
+	char bench[64];
+};
+
+static void clear(struct screen *s)
+{
+	if (s->open)
+		fputs("\r\033[K", stderr);
+	s->open = false;
+}
+
+static void on_note(void *data, const char *text)
+{
+	struct screen *s = data;
+
+	clear(s);
+	fprintf(stderr, "%s\n", text);
+}
+
+static void on_progress(void *data, const struct sv_run_progress *p)
+{
+	struct screen *s = data;
+	char elapsed[SV_QUANTITY_BYTES], eta[SV_QUANTITY_BYTES], bench[64];
+
+	sv_quantity_clock(elapsed, sizeof elapsed, p->elapsed_s);
+	sv_quantity_clock(eta, sizeof eta, p->eta_s);
+	if (s->width > PROGRESS_FIXED) {
+		fprintf(stderr,
+		    "\r\033[K%zu/%zu  round %u/%u  %s, %s to go  %.*s", p->done,
+		    p->total, p->round, p->rounds, elapsed, eta,
+		    (int)(s->width - PROGRESS_FIXED), p->case_id);
+		s->open = true;
+		return;
+	}
+	snprintf(bench, sizeof bench, "%.*s", (int)strcspn(p->case_id, "/"),
+	    p->case_id);
+	if (s->round == p->round && strcmp(bench, s->bench) == 0)
+		return;
+	s->round = p->round;
+	snprintf(s->bench, sizeof s->bench, "%s", bench);
+	fprintf(stderr, "round %u/%u  %s  (%zu of %zu done, %s, %s to go)\n",
+	    p->round, p->rounds, bench, p->done, p->total, elapsed, eta);
+}
+
+/* Letters, digits, dots and dashes of a label, for a file name. */
+static void file_stem(const char *label, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (; *label != '\0' && n + 1 < size; label++) {
+		unsigned char c = (unsigned char)*label;
+
+		if (isalnum(c) || c == '-' || c == '_' || (c == '.' && n > 0))
+			out[n++] = (char)c;
+		else if (n > 0 && out[n - 1] != '-')
+			out[n++] = '-';
+	}
+	out[n] = '\0';
+	if (n == 0)
+		snprintf(out, size, "result");
+}
+
+/* results/local/LABEL-TIME.json, its folders made. */
+static int default_output(
+    const char *label, char *out, size_t size, struct sv_err *err)
+{
+	char host[256], stem[128], when[32];
+	time_t now = time(NULL);
+	struct tm utc;
+
+	sv_machine_host_name(host, sizeof host);
+	file_stem(label != NULL ? label : host, stem, sizeof stem);
+	gmtime_r(&now, &utc);
+	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &utc);
+	snprintf(out, size, DEFAULT_FOLDER "/%s-%s.json", stem, when);
+	if ((mkdir("results", 0777) != 0 && errno != EEXIST) ||
+	    (mkdir(DEFAULT_FOLDER, 0777) != 0 && errno != EEXIST))
+		return sv_err_set(err, SV_EOUTPUT, "make %s: %s",
+		    DEFAULT_FOLDER, strerror(errno));
+	return 0;
+}
+
+static void tell_next(const struct arguments *a, const char *output,
+    const struct sv_run_outcome *outcome)
+{
+	char part[4096];
+
+	if (a->resume != NULL)
+		snprintf(part, sizeof part, "%s", a->resume);
+	else
+		snprintf(part, sizeof part, "%s.part", output);
+	if (outcome->interrupted) {
+		fprintf(stderr,
+		    "stave: interrupted; what was measured is kept. Carry on "
+		    "with: stave run --resume %s\n",
+		    part);
+		return;
+	}
+	if (a->resume == NULL)
+		printf("\nsaved in %s\n", output);
+	printf("next: stave compare A.json B.json, with a result of another "
+	       "machine\n");
+	if (outcome->faults)
+		fprintf(stderr,
+		    "stave: the run is saved, but something failed or did "
+		    "not pass its check; see above\n");
+}
+
+int sv_command_run(int argc, char **argv)
+{
+	static const struct argp_child children[] = {
+	    {&sv_colour_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {.options = options,
+	    .parser = parse,
+	    .doc = "Measures this machine in rounds of fresh processes and "
+		   "writes one result file. While it runs, its state is in "
+		   "FILE.part: a crash, a kill or Ctrl-C loses nothing that "
+		   "was finished."
+		   "\vFor example:\n  stave run --profile quick -o this.json\n"
+		   "  stave run --bench transfer,'gemm/*precision=fp32*'",
+	    .children = children};
+	struct arguments a = {.options = {.backend = "auto",
+				  .profile = SV_PROFILE_STANDARD,
+				  .case_timeout_s = CASE_TIMEOUT_S}};
+	struct screen screen = {.width = sv_terminal_width(STDERR_FILENO)};
+	const struct sv_run_listener listener = {&screen, on_note, on_progress};
+	struct sv_run_outcome outcome = {0};
+	struct sv_result *result = NULL;
+	struct sv_report_style style;
+	struct sv_err err = {0};
+	char output[512];
+	int code = 0, status = sv_parse(&argp, argc, argv, &a);
+
+	if (status != 0)
+		return status - 1;
+	a.options.benches = a.benches;
+	a.options.skips = a.skips;
+	if (a.options.output == NULL && a.resume == NULL) {
+		code = default_output(
+		    a.options.label, output, sizeof output, &err);
+		a.options.output = output;
+	}
+	if (code == 0)
+		code = a.resume != NULL ? sv_run_resume(a.resume, &listener,
+					      &result, &outcome, &err)
+					: sv_run(&a.options, &listener, &result,
+					      &outcome, &err);
+	clear(&screen);
+	if (code != 0)
+		return sv_complain(&err);
+	style = sv_style(a.common.colour);
+	sv_report_result(result, NULL, stdout, &style);
+	tell_next(&a, a.options.output, &outcome);
+	sv_result_free(result);
+	return outcome.interrupted ? sv_err_exit_status(SV_EINTERRUPTED)
+	       : outcome.faults	   ? sv_err_exit_status(SV_ECHECK)
+				   : 0;
+}

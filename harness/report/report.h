@@ -1,0 +1,32 @@
+/*
+ * Results and comparisons as text for people. Pure output: nothing is decided
+ * here.
+ */
+#ifndef STAVE_REPORT_H
+#define STAVE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "compare.h"
+#include "result.h"
+
+struct sv_report_style {
+	size_t width; /* columns of the terminal, 0 for no limit */
+	bool colour;
+};
+
+/* One result; bench: that one alone, or NULL for all. */
+void sv_report_result(const struct sv_result *, const char *bench, FILE *out,
+    const struct sv_report_style *);
+
+void sv_report_comparison(
+    const struct sv_comparison *, FILE *out, const struct sv_report_style *);
+/* Summary, confounders and the table of pairs. Errors: SV_ERESOURCE. */
+SV_MUST_CHECK int sv_report_comparison_markdown(
+    const struct sv_comparison *, FILE *out, struct sv_err *err);
+/* One line a pair, SI base units, full precision. */
+void sv_report_comparison_csv(const struct sv_comparison *, FILE *out);
+
+#endif

@@ -1,0 +1,220 @@
+/* One result on a terminal: who, what, figures, and what is missing. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "quantity.h"
+#include "report.h"
+#include "stave/units.h"
+#include "table.h"
+#include "text.h"
+
+const char *sv_report_params(
+    const struct sv_measurement *m, char *out, size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < m->n_params && used < size; i++) {
+		const struct sv_result_param *p = &m->params[i];
+		char value[SV_QUANTITY_BYTES];
+
+		if (p->text != NULL)
+			snprintf(value, sizeof value, "%.40s", p->text);
+		else if (strcmp(p->name, "bytes") == 0)
+			sv_quantity_size(
+			    value, sizeof value, (double)p->number);
+		else
+			snprintf(
+			    value, sizeof value, "%lld", (long long)p->number);
+		used += (size_t)snprintf(out + used, size - used, "%s%s=%s",
+		    i > 0 ? " " : "", p->name, value);
+	}
+	return out;
+}
+
+static const char *text_at(json_t *object, const char *path)
+{
+	const char *text = json_string_value(sv_result_field(object, path));
+
+	return text != NULL ? text : "unknown";
+}
+
+static double number_at(json_t *object, const char *path)
+{
+	json_t *value = sv_result_field(object, path);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *or_unknown(const char *text)
+{
+	return text != NULL ? text : "unknown";
+}
+
+static void print_head(const struct sv_result *r, FILE *out)
+{
+	char device_bytes[SV_QUANTITY_BYTES], host_bytes[SV_QUANTITY_BYTES];
+	size_t unknown =
+	    json_array_size(json_object_get(r->machine, "unknown")) +
+	    json_array_size(json_object_get(r->device, "unknown"));
+
+	fprintf(out, "%s  (%s, profile %s, stave %s)\n",
+	    or_unknown(r->run.label), r->run.origin, or_unknown(r->run.profile),
+	    or_unknown(r->run.version));
+	fprintf(out, "  measured  %s to %s%s\n", or_unknown(r->run.started),
+	    or_unknown(r->run.finished), r->run.complete ? "" : ", INCOMPLETE");
+	fprintf(out, "  device    %s: %s, %s\n", text_at(r->device, "backend"),
+	    text_at(r->device, "name"),
+	    sv_quantity_size(device_bytes, sizeof device_bytes,
+		number_at(r->device, "memory_bytes")));
+	fprintf(out, "  machine   %s, %s, %s, kernel %s\n",
+	    text_at(r->machine, "cpu.model"),
+	    sv_quantity_size(host_bytes, sizeof host_bytes,
+		number_at(r->machine, "memory.total_bytes")),
+	    text_at(r->machine, "os.distribution"),
+	    text_at(r->machine, "os.kernel"));
+	if (strcmp(text_at(r->machine, "virtualisation.kind"), "none") != 0)
+		fprintf(out, "  inside    %s (%s)\n",
+		    text_at(r->machine, "virtualisation.kind"),
+		    text_at(r->machine, "virtualisation.detail"));
+	if (unknown > 0)
+		fprintf(out,
+		    "  unknown   %zu fields could not be read; --json says "
+		    "why\n",
+		    unknown);
+}
+
+/* "± 1.3 %", half the interval's width against the median. */
+static void spread_text(const struct sv_measurement *m, char *out, size_t size)
+{
+	const struct sv_summary *s = &m->summary;
+	double half = (s->ci95.hi - s->ci95.lo) / 2.0;
+
+	out[0] = '\0';
+	if (!isfinite(half))
+		return;
+	/* A share may be near 0, where per cent of it mean nothing. */
+	if (strcmp(m->unit, SV_UNIT_ONE) == 0)
+		snprintf(out, size, "± %.3f", half);
+	else if (s->median != 0.0)
+		snprintf(
+		    out, size, "± %.1f %%", 100.0 * half / fabs(s->median));
+}
+
+static void flags_text(const struct sv_measurement *m, char *out, size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	if (m->check == SV_CHECK_FAIL)
+		used += (size_t)snprintf(out, size, "CHECK FAILED");
+	for (size_t i = 0; i < m->n_flags && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s%s",
+		    used > 0 ? ", " : "", m->flags[i]);
+}
+
+static void add_row(struct sv_table *t, const struct sv_measurement *m)
+{
+	char text[512];
+
+	sv_table_row(t);
+	sv_table_cell(t, m->metric);
+	sv_table_cell(t, sv_report_params(m, text, sizeof text));
+	sv_table_cell(
+	    t, sv_quantity(text, sizeof text, m->summary.median, m->unit));
+	spread_text(m, text, sizeof text);
+	sv_table_cell(t, text);
+	if (m->has_reference && m->reference > 0.0)
+		snprintf(text, sizeof text, "%.0f %%",
+		    100.0 * m->summary.median / m->reference);
+	else
+		text[0] = '\0';
+	sv_table_cell(t, text);
+	flags_text(m, text, sizeof text);
+	sv_table_cell(t, text);
+}
+
+static void print_bench(const struct sv_result *r, const char *bench, FILE *out,
+    const struct sv_report_style *style)
+{
+	struct sv_table *t = sv_table_new();
+
+	sv_table_column(t, "metric", SV_LEFT);
+	sv_table_column(t, "parameters", SV_LEFT);
+	sv_table_column(t, "median", SV_RIGHT);
+	sv_table_column(t, "95 %", SV_RIGHT);
+	sv_table_column(t, "of ref.", SV_RIGHT);
+	sv_table_column(t, "flags", SV_LEFT);
+	for (size_t i = 0; i < r->n_measurements; i++)
+		if (strcmp(r->measurements[i].bench, bench) == 0)
+			add_row(t, &r->measurements[i]);
+	fprintf(out, "\n%s%s%s\n", style->colour ? "\033[1m" : "", bench,
+	    style->colour ? "\033[0m" : "");
+	sv_table_print(t, out, style->width, 2);
+	sv_table_free(t);
+}
+
+/* Whether the bench has come up before measurement i. */
+static bool seen_before(const struct sv_result *r, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (strcmp(r->measurements[j].bench,
+			r->measurements[i].bench) == 0)
+			return true;
+	return false;
+}
+
+static void print_skipped(const struct sv_result *r, FILE *out)
+{
+	if (r->n_skipped > 0)
+		fprintf(out, "\nnot measured\n");
+	for (size_t i = 0; i < r->n_skipped; i++) {
+		const struct sv_skipped *s = &r->skipped[i];
+		size_t alike = 0;
+		bool first = true;
+
+		for (size_t j = 0; j < r->n_skipped; j++) {
+			bool same =
+			    strcmp(s->bench, r->skipped[j].bench) == 0 &&
+			    strcmp(s->reason, r->skipped[j].reason) == 0;
+
+			first = first && !(same && j < i);
+			alike += same;
+		}
+		if (first)
+			fprintf(out, "  %s (%zu): %s\n", s->bench, alike,
+			    s->reason);
+	}
+}
+
+static void print_failures(const struct sv_result *r, FILE *out)
+{
+	if (r->n_failures > 0)
+		fprintf(out, "\nFAILED\n");
+	for (size_t i = 0; i < r->n_failures; i++) {
+		const struct sv_failure *f = &r->failures[i];
+		char *params =
+		    f->params != NULL && json_object_size(f->params)
+			? json_dumps(f->params, JSON_COMPACT | JSON_SORT_KEYS)
+			: NULL;
+
+		fprintf(out, "  %s %s: %s\n", f->bench,
+		    params != NULL ? params : "", f->reason);
+		free(params);
+	}
+}
+
+void sv_report_result(const struct sv_result *r, const char *bench, FILE *out,
+    const struct sv_report_style *style)
+{
+	print_head(r, out);
+	for (size_t i = 0; i < r->n_measurements; i++)
+		if (!seen_before(r, i) &&
+		    (bench == NULL ||
+			strcmp(bench, r->measurements[i].bench) == 0))
+			print_bench(r, r->measurements[i].bench, out, style);
+	if (bench == NULL)
+		print_skipped(r, out);
+	print_failures(r, out);
+}

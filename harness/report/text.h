@@ -1,0 +1,13 @@
+/* Pieces of text that several reports share. Inside the room only. */
+#ifndef STAVE_REPORT_TEXT_H
+#define STAVE_REPORT_TEXT_H
+
+#include <stddef.h>
+
+#include "result.h"
+
+/* Parameters as "name=value …", sizes with their unit; returns out. */
+const char *sv_report_params(
+    const struct sv_measurement *, char *out, size_t size);
+
+#endif

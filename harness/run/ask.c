@@ -1,0 +1,118 @@
+/*
+ * Asking a worker about itself: what it can measure, its devices, the cases
+ * that can run here.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "attend.h"
+#include "child.h"
+#include "message.h"
+#include "run.h"
+
+/* Opening a device may take seconds on a large machine. */
+#define ASK_TIMEOUT_S 60.0
+
+struct asking {
+	struct sv_lines lines;
+	json_t *messages;
+	struct sv_err *refusal; /* of an error message: the device's reason */
+	bool refused;
+};
+
+static int take(void *state, const char *bytes, size_t n, struct sv_err *err)
+{
+	struct asking *asking = state;
+	const char *line;
+	size_t length;
+	int code = sv_lines_add(&asking->lines, bytes, n, err);
+
+	while (code == 0 &&
+	       (line = sv_lines_next(&asking->lines, &length)) != NULL) {
+		enum sv_message_type type;
+		json_t *message = NULL;
+
+		code = sv_message_parse(line, length, &type, &message, err);
+		if (code == 0 && type == SV_MESSAGE_ERROR) {
+			asking->refused = true;
+			sv_err_set(asking->refusal, SV_EDEVICE, "%s",
+			    json_string_value(
+				json_object_get(message, "reason")));
+		}
+		if (code == 0 &&
+		    json_array_append(asking->messages, message) != 0)
+			code =
+			    sv_err_set(err, SV_ERESOURCE, "ask: out of memory");
+		json_decref(message);
+	}
+	return code;
+}
+
+/* What the end of the process means for the answer. */
+static int judge(const struct sv_attendance *a, const char *backend,
+    const char *mode, struct sv_err *err)
+{
+	if (a->end == SV_ATTEND_REFUSED)
+		return err->code;
+	if (a->end == SV_ATTEND_EXIT && WIFEXITED(a->status) &&
+	    WEXITSTATUS(a->status) == 0)
+		return 0;
+	if (a->end == SV_ATTEND_TIMEOUT)
+		return sv_err_set(err, SV_EDEVICE,
+		    "worker %s %s: no answer within %.0f s", backend, mode,
+		    ASK_TIMEOUT_S);
+	return sv_err_set(err, SV_EDEVICE, "worker %s %s: it failed: %.300s",
+	    backend, mode, a->tail[0] != '\0' ? a->tail : "it said nothing");
+}
+
+int sv_run_ask(const char *backend, const char *mode, const char *device,
+    enum sv_profile profile, json_t **out, struct sv_err *err)
+{
+	char path[SV_WORKER_PATH_BYTES];
+	struct sv_err refusal = {0};
+	struct asking asking = {.refusal = &refusal};
+	const char *words[8] = {
+	    path, mode, "--profile", sv_profile_name(profile)};
+	size_t n = 4;
+	struct sv_attendance a = {
+	    .path = path, .signal_fd = -1, .state = &asking, .take = take};
+	int code = sv_worker_path(backend, path, err);
+
+	if (code != 0)
+		return code;
+	if (device != NULL) {
+		words[n++] = "--device";
+		words[n++] = device;
+	}
+	/* exec takes words that it does not change. */
+	memcpy(&a.argv, &(const char *const *){words}, sizeof a.argv);
+	asking.messages = json_array();
+	if (asking.messages == NULL)
+		return sv_err_set(err, SV_ERESOURCE, "ask: out of memory");
+	a.deadline_ns = sv_deadline_ns(ASK_TIMEOUT_S);
+	code = sv_attend(&a, err);
+	if (code == 0)
+		code = judge(&a, backend, mode, err);
+	if (asking.refused)
+		code = sv_err_set(err, SV_EDEVICE, "%s", refusal.text);
+	sv_lines_free(&asking.lines);
+	if (code != 0)
+		json_decref(asking.messages);
+	else
+		*out = asking.messages;
+	return code;
+}
+
+const char *const *sv_run_backends(void)
+{
+	/* Every set there can be, so that nothing is built at run time. */
+	static const char *const sets[4][3] = {
+	    {NULL}, {"host", NULL}, {"cuda", NULL}, {"cuda", "host", NULL}};
+	char path[SV_WORKER_PATH_BYTES];
+	struct sv_err ignored;
+	unsigned host = sv_worker_path("host", path, &ignored) == 0;
+	unsigned cuda = sv_worker_path("cuda", path, &ignored) == 0;
+
+	return sets[host + 2 * cuda];
+}

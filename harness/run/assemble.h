@@ -1,0 +1,24 @@
+/*
+ * From the records of a journal to a result: pure.
+ */
+#ifndef STAVE_ASSEMBLE_H
+#define STAVE_ASSEMBLE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "result.h"
+#include "stave/err.h"
+
+/*
+ * Add everything that the records say to a result: measurements in the order
+ * of `cases` (the plan's messages), skips and failures. planned: rounds that
+ * a whole measurement has. *faults is set when something failed, was skipped
+ * by a fault, or did not pass its check. Errors: SV_EINPUT for records that
+ * cannot be, SV_ERESOURCE.
+ */
+SV_MUST_CHECK int sv_assemble(struct sv_result *, json_t *cases,
+    json_t *skipped, json_t *records, unsigned planned, bool *faults,
+    struct sv_err *err);
+
+#endif
