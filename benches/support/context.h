@@ -46,6 +46,7 @@ struct sv_sampled {
 	double amount;	  /* per iteration, in SI units; SV_AS_RATE only */
 	double reference; /* theoretical ceiling, 0 for none */
 	const char *reference_what;
+	const char *flag; /* to attach to the measurement, or NULL */
 };
 
 /* How to sample. Zero members mean the defaults of the method notes. */
@@ -71,6 +72,16 @@ SV_MUST_CHECK int sv_sample(struct sv_bench_context *,
     const struct sv_sampled *metrics, size_t n_metrics,
     const struct sv_sampling *, sv_measure_fn *measure, void *state,
     struct sv_err *err);
+
+/*
+ * Made by the worker for one process; ends with it. level chooses how long a
+ * case may take.
+ */
+struct sv_bench_context *sv_context_new(
+    struct sv_device *, enum sv_level level, uint64_t seed);
+void sv_context_free(struct sv_bench_context *);
+/* Begin a case; what is sampled from now on belongs to it. */
+void sv_context_begin(struct sv_bench_context *, const struct sv_case *);
 
 /* Report what verification said about the case just sampled. */
 SV_PRINTF(3, 4)

@@ -105,6 +105,11 @@ struct sv_facts {
 	void (*integer)(struct sv_facts *, const char *path, int64_t value);
 	void (*boolean)(struct sv_facts *, const char *path, bool value);
 	void (*unknown)(struct sv_facts *, const char *path, const char *why);
+	/* Optional: lists; a teller leaves them out where these are NULL. */
+	void (*integers)(struct sv_facts *, const char *path,
+	    const int64_t *values, size_t n);
+	void (*texts)(struct sv_facts *, const char *path,
+	    const char *const *values, size_t n);
 };
 
 /* One device as `stave list devices` shows it. */
@@ -163,7 +168,10 @@ struct sv_backend {
 	int (*can_kernel)(
 	    struct sv_device *, const char *kernel, struct sv_err *);
 
-	/* numa_node: where the pages shall be, -1 for no preference. */
+	/*
+	 * numa_node: where the pages shall be, counted from the device: 0 is
+	 * the node nearest to it, 1 the next, …; -1 for no preference.
+	 */
 	int (*host_alloc)(struct sv_device *, enum sv_memory, size_t bytes,
 	    int numa_node, struct sv_hostmem *out, struct sv_err *err);
 	void (*host_free)(struct sv_device *, struct sv_hostmem *);
@@ -228,7 +236,7 @@ struct sv_backend {
 
 	/*
 	 * Launch a kernel by name. args: the packed argument structure of
-	 * that kernel, at most 4096 bytes, copied before the call returns.
+	 * that kernel, at most 1024 bytes, copied before the call returns.
 	 */
 	int (*launch)(struct sv_stream *, const char *kernel, struct sv_grid,
 	    const void *args, size_t args_bytes, struct sv_err *err);
@@ -265,6 +273,21 @@ struct sv_backend {
 	    size_t *operand, size_t *result);
 	int (*gemm)(
 	    struct sv_stream *, const struct sv_gemm *, struct sv_err *);
+
+	/*
+	 * Optional (NULL): tell what the device is doing right now: sm_Hz,
+	 * memory_Hz, power_w, temperature_C, energy_J, performance_state,
+	 * pcie_generation, pcie_width, throttle_mask and throttle (texts).
+	 * Costs up to a millisecond: never inside a timed region.
+	 */
+	void (*state)(struct sv_device *, struct sv_facts *facts);
+
+	/*
+	 * Optional (NULL): the end of a case. Gives the first error since the
+	 * last call from functions that return none. SV_EDEVICE: the device
+	 * is lost to this process, only a fresh one can go on.
+	 */
+	int (*settle)(struct sv_device *, struct sv_err *err);
 };
 
 /* Open device: what every backend's struct begins with. */

@@ -1,0 +1,251 @@
+/*
+ * Sampling one case: find how many iterations make a sample, warm up, sample
+ * until the rule says stop, and report. What a sample is, is the benchmark's
+ * business; when to stop is stopping.c's.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "axes.h"
+#include "context.h"
+#include "emit.h"
+#include "session.h"
+#include "stopping.h"
+#include "timing.h"
+
+/*
+ * 200 µs is a thousand times what a read of the clock costs. Source: method
+ * notes, section 1, scheme 2.
+ */
+#define MIN_SAMPLE_NS 2e5
+#define MAX_SAMPLES   1024
+#define MAX_GROWTH    10.0
+
+/* Limits of time by profile: how long warming and sampling may take. */
+static const struct {
+	double warm_ns, sample_ns;
+} limits[] = {
+    [SV_QUICK] = {4e7, 1e8},
+    [SV_STANDARD] = {5e8, 1e9},
+    [SV_FULL] = {2e9, 3e9},
+};
+
+struct sampler {
+	struct sv_bench_context *context;
+	const struct sv_sampled *metrics;
+	size_t n_metrics;
+	sv_measure_fn *measure;
+	void *state;
+	uint64_t inner;
+	double *values;	 /* [n_metrics][MAX_SAMPLES] */
+	double *scratch; /* [MAX_SAMPLES] */
+	size_t n;
+};
+
+static double convert(
+    const struct sv_sampled *metric, double reading, uint64_t inner)
+{
+	switch (metric->as) {
+	case SV_AS_TIME:
+		return reading * 1e-9 / (double)inner;
+	case SV_AS_RATE:
+		return metric->amount * (double)inner / (reading * 1e-9);
+	case SV_AS_VALUE:
+		break;
+	}
+	return reading;
+}
+
+/* Measure once and keep it as sample `at`. */
+static int take(struct sampler *s, size_t at, struct sv_err *err)
+{
+	double readings[SV_MAX_METRICS] = {0};
+	int code = s->measure(s->state, s->inner, readings, err);
+
+	if (code != 0)
+		return code;
+	for (size_t i = 0; i < s->n_metrics; i++) {
+		double value = convert(&s->metrics[i], readings[i], s->inner);
+
+		if (!isfinite(value))
+			return sv_err_set(err, SV_ECHECK,
+			    "%s: a reading of %g ns for %llu iterations is no "
+			    "measurement",
+			    s->metrics[i].metric, readings[i],
+			    (unsigned long long)s->inner);
+		s->values[i * MAX_SAMPLES + at] = value;
+	}
+	return 0;
+}
+
+/* A longer sample than this is not measured twice to be sure of it. */
+#define CONFIRM_BELOW_NS 2e7
+
+/* Sum of the readings of one trial at the present inner count. */
+static int trial(struct sampler *s, double *sum, struct sv_err *err)
+{
+	double readings[SV_MAX_METRICS] = {0};
+	int code = s->measure(s->state, s->inner, readings, err);
+
+	*sum = 0.0;
+	for (size_t i = 0; i < s->n_metrics; i++)
+		if (s->metrics[i].as != SV_AS_VALUE)
+			*sum += readings[i];
+	return code;
+}
+
+/*
+ * Iterations that make a sample long enough, found by growing. The first
+ * trial also pays for page faults and sleeping threads, so that a count
+ * stands only when a second trial agrees.
+ */
+static int calibrate(
+    struct sampler *s, const struct sv_sampling *sampling, struct sv_err *err)
+{
+	double wanted = sampling->min_sample_ns > 0.0 ? sampling->min_sample_ns
+						      : MIN_SAMPLE_NS;
+	uint64_t most =
+	    sampling->max_inner > 0 ? sampling->max_inner : UINT64_MAX / 2;
+
+	s->inner = 1;
+	if (s->metrics[0].as == SV_AS_VALUE)
+		return 0;
+	for (;;) {
+		double sum, growth;
+		int code = trial(s, &sum, err);
+
+		if (code == 0 && sum >= wanted && sum < CONFIRM_BELOW_NS)
+			code = trial(s, &sum, err);
+		if (code != 0)
+			return code;
+		if (sum >= 0.5 * wanted || s->inner >= most)
+			return 0;
+		/* Aim a little over, so that noise does not fall short. */
+		growth = sum > 0.0 ? 1.2 * wanted / sum : MAX_GROWTH;
+		growth = fmin(fmax(growth, 1.5), MAX_GROWTH);
+		double next = ceil((double)s->inner * growth);
+
+		s->inner = next < (double)most ? (uint64_t)next : most;
+	}
+}
+
+static int warm_up(struct sampler *s, double limit_ns, struct sv_err *err)
+{
+	uint64_t start = sv_now_ns();
+	size_t n = 0;
+
+	do {
+		int code = take(s, n, err);
+
+		if (code != 0)
+			return code;
+		n++;
+		if (n % SV_STOP_BLOCK == 0 &&
+		    sv_stopping_warm(s->values, n, s->scratch))
+			return 0;
+	} while (n < MAX_SAMPLES && (double)(sv_now_ns() - start) < limit_ns);
+	return 0;
+}
+
+static int collect(
+    struct sampler *s, double limit_ns, const char **why, struct sv_err *err)
+{
+	/* Latencies jitter more than rates, and less of it matters. */
+	struct sv_stopping stopping = {
+	    .target = s->metrics[0].as == SV_AS_TIME ? 0.02 : 0.01};
+	uint64_t start = sv_now_ns();
+
+	*why = "timeout";
+	do {
+		int code = take(s, s->n, err);
+
+		if (code != 0)
+			return code;
+		s->n++;
+		switch (
+		    sv_stopping_judge(&stopping, s->values, s->n, s->scratch)) {
+		case SV_STOP_SETTLED:
+			*why = "settled";
+			return 0;
+		case SV_STOP_NOISY:
+			*why = "noisy";
+			return 0;
+		case SV_GO_ON:
+			break;
+		}
+	} while (
+	    s->n < MAX_SAMPLES && (double)(sv_now_ns() - start) < limit_ns);
+	return 0;
+}
+
+static json_t *values_of(const struct sampler *s, size_t metric)
+{
+	json_t *values = json_array();
+
+	for (size_t i = 0; i < s->n; i++)
+		json_array_append_new(
+		    values, json_real(s->values[metric * MAX_SAMPLES + i]));
+	return values;
+}
+
+static void report(const struct sampler *s, const char *why)
+{
+	const struct sv_bench *bench = s->context->current->bench;
+
+	for (size_t i = 0; i < s->n_metrics; i++) {
+		const struct sv_sampled *m = &s->metrics[i];
+		const struct sv_metric *metric =
+		    sv_axes_metric(bench, m->metric);
+		json_t *flags = json_array();
+		json_t *reference = json_null();
+
+		if (s->n < SV_STOP_MIN_BLOCKS)
+			json_array_append_new(flags, json_string("short"));
+		if (m->flag != NULL)
+			json_array_append_new(flags, json_string(m->flag));
+		if (m->reference > 0.0)
+			reference = json_pack("{s:f, s:s}", "value",
+			    m->reference, "what", m->reference_what);
+		sv_emit("samples",
+		    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:s}",
+			"metric", m->metric, "unit", metric->unit, "better",
+			metric->higher_is_better ? "higher" : "lower", "inner",
+			(json_int_t)s->inner, "values", values_of(s, i),
+			"reference", reference, "flags", flags, "stop", why));
+	}
+}
+
+int sv_sample(struct sv_bench_context *context,
+    const struct sv_sampled *metrics, size_t n_metrics,
+    const struct sv_sampling *sampling, sv_measure_fn *measure, void *state,
+    struct sv_err *err)
+{
+	struct sampler s = {.context = context,
+	    .metrics = metrics,
+	    .n_metrics = n_metrics,
+	    .measure = measure,
+	    .state = state,
+	    .inner = context->current->inner};
+	const char *why;
+	int code;
+
+	s.values = malloc(n_metrics * MAX_SAMPLES * sizeof *s.values);
+	s.scratch = malloc(MAX_SAMPLES * sizeof *s.scratch);
+	if (s.values == NULL || s.scratch == NULL)
+		code = sv_err_set(err, SV_ERESOURCE, "samples: out of memory");
+	else if (s.inner == 0)
+		code = calibrate(&s, sampling, err);
+	else
+		code = 0;
+	if (code == 0)
+		code = warm_up(&s, limits[context->level].warm_ns, err);
+	if (code == 0)
+		code = collect(&s, limits[context->level].sample_ns, &why, err);
+	if (code == 0)
+		report(&s, why);
+	free(s.values);
+	free(s.scratch);
+	return code;
+}
