@@ -51,6 +51,8 @@ void sv_result_free(struct sv_result *r)
 		json_decref(r->failures[i].params);
 		json_decref(r->failures[i].extra);
 	}
+	for (size_t i = 0; i < r->run.n_sources; i++)
+		json_decref(r->run.sources[i].extra);
 	json_decref(r->machine);
 	json_decref(r->device);
 	json_decref(r->run.extra);

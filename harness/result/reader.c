@@ -216,6 +216,8 @@ static void keep_unknown(struct reader *reader, json_t *object,
 
 static void read_sources(struct reader *reader, json_t *run)
 {
+	static const char *const known[] = {
+	    "title", "where", "retrieved", NULL};
 	json_t *list = array_at(reader, run, "run", "source", false);
 	size_t n = json_array_size(list);
 	struct sv_source *sources =
@@ -226,6 +228,9 @@ static void read_sources(struct reader *reader, json_t *run)
 		no_memory(reader);
 		return;
 	}
+	/* First, so that what is kept aside is freed with the result. */
+	reader->r->run.sources = sources;
+	reader->r->run.n_sources = n;
 	for (size_t i = 0; i < n; i++) {
 		json_t *one = json_array_get(list, i);
 
@@ -239,9 +244,8 @@ static void read_sources(struct reader *reader, json_t *run)
 		sources[i].where = text_at(reader, one, where, "where", false);
 		sources[i].retrieved =
 		    text_at(reader, one, where, "retrieved", false);
+		keep_unknown(reader, one, "", known, &sources[i].extra);
 	}
-	reader->r->run.sources = sources;
-	reader->r->run.n_sources = n;
 }
 
 static void read_run(struct reader *reader, json_t *run)

@@ -99,6 +99,7 @@ struct sv_failure {
 
 struct sv_source {
 	const char *title, *where, *retrieved;
+	json_t *extra; /* unknown keys of the file, or NULL */
 };
 
 struct sv_run_info {

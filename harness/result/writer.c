@@ -146,6 +146,19 @@ static json_t *measurement_tree(
 	return NULL;
 }
 
+static json_t *source_tree(const struct sv_source *source)
+{
+	json_t *tree = json_pack("{s:s, s:o, s:o}", "title", source->title,
+	    "where", text_or_null(source->where), "retrieved",
+	    text_or_null(source->retrieved));
+
+	if (tree != NULL && !merge_extra(tree, source->extra)) {
+		json_decref(tree);
+		tree = NULL;
+	}
+	return tree;
+}
+
 static json_t *sources_tree(const struct sv_run_info *run)
 {
 	json_t *list;
@@ -154,11 +167,8 @@ static json_t *sources_tree(const struct sv_run_info *run)
 		return json_null();
 	list = json_array();
 	for (size_t i = 0; i < run->n_sources; i++)
-		if (json_array_append_new(list,
-			json_pack("{s:s, s:o, s:o}", "title",
-			    run->sources[i].title, "where",
-			    text_or_null(run->sources[i].where), "retrieved",
-			    text_or_null(run->sources[i].retrieved))) != 0) {
+		if (json_array_append_new(
+			list, source_tree(&run->sources[i])) != 0) {
 			json_decref(list);
 			return NULL;
 		}
