@@ -85,8 +85,10 @@ int sv_journal_create(struct sv_journal *journal, const char *folder,
 			code = sv_err_set(err, SV_EOUTPUT, "write in %s: %s",
 			    folder, strerror(errno));
 	}
-	if (code == 0)
-		code = sv_journal_append(journal, header, err);
+	if (code == 0 && sv_journal_append(journal, header, err) != 0)
+		/* There is nothing yet that could be carried on with. */
+		code = sv_err_set(err, SV_EOUTPUT, "write in %s: %s", folder,
+		    strerror(errno));
 	if (code != 0) {
 		/* Nothing is measured yet: leave nothing behind either. */
 		sv_journal_close(journal, true);
