@@ -129,7 +129,10 @@ static void shrink(
 	size_t total = indent, widest = SV_TABLE_MAX_COLUMNS;
 
 	for (size_t i = 0; i < t->n_columns; i++) {
-		total += widths[i] + (i > 0 ? GAP : 0);
+		/* A column that is left out has no width and no gap. */
+		if (widths[i] == 0)
+			continue;
+		total += widths[i] + (total > indent ? GAP : 0);
 		if (t->aligns[i] == SV_LEFT &&
 		    (widest == SV_TABLE_MAX_COLUMNS ||
 			widths[i] > widths[widest]))

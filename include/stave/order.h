@@ -94,7 +94,10 @@ static inline double sv_order_lag1(const double *values, size_t n)
 		if (i + 1 < n)
 			product += d * (values[i + 1] - mean);
 	}
-	return square > 0.0 ? product / square : 0.0;
+	/* Equal values leave the rounding of their mean as "spread". */
+	double nothing = 1e-13 * mean;
+
+	return square > (double)n * nothing * nothing ? product / square : 0.0;
 }
 
 #endif
