@@ -44,7 +44,7 @@ if [ -n "$twice" ]; then
 fi
 
 # Nothing unfinished, and nothing of a machine it was made on.
-found=$(grep -rnE 'TODO|FIXME|XXX' benches harness include tests \
+found=$(grep -rnE '\<(TODO|FIXME|XXX)\>' benches harness include tests \
 	--include='*.[ch]' --include='*.cu' 2>/dev/null)
 if [ -n "$found" ]; then
 	echo "unfinished by its own words:"
