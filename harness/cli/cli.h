@@ -48,6 +48,20 @@ extern const struct argp sv_common_argp;
  */
 int sv_parse(const struct argp *, int argc, char **argv, void *input);
 
+/*
+ * For parsers: print one line on stderr, "stave CMD: text", and give the error
+ * that ends parsing.
+ */
+SV_PRINTF(2, 3)
+error_t sv_wrong(const struct argp_state *, const char *fmt, ...);
+
+/*
+ * A number in [least, most] from the word of an option. Returns 0, or the
+ * error that ends parsing.
+ */
+error_t sv_number(const struct argp_state *, const char *option,
+    const char *word, double least, double most, double *out);
+
 /* Print "stave: text" on stderr and give the exit status of the error. */
 int sv_complain(const struct sv_err *);
 

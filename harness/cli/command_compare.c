@@ -22,18 +22,6 @@ struct arguments {
 	int n_results;
 };
 
-static double fraction(
-    struct argp_state *state, const char *name, const char *text)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || *end != '\0' || !(value > 0.0 && value < 1.0))
-		argp_error(state,
-		    "%s \"%s\": expected a number between 0 and 1", name, text);
-	return value;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const formats[] = {
@@ -46,36 +34,35 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &a->common;
 		return 0;
 	case 'a':
-		a->options.alpha = fraction(state, "--alpha", arg);
-		return 0;
+		return sv_number(
+		    state, "--alpha", arg, 1e-6, 0.5, &a->options.alpha);
 	case 'e':
-		a->options.min_effect = fraction(state, "--min-effect", arg);
-		return 0;
+		return sv_number(state, "--min-effect", arg, 0.0, 1.0,
+		    &a->options.min_effect);
 	case 'f':
 		if (strcmp(arg, "regression") != 0)
-			argp_error(state,
-			    "--fail-on \"%s\": expected regression", arg);
+			return sv_wrong(state,
+			    "--fail-on \"%.40s\": expected regression", arg);
 		a->fail_on_regression = true;
 		return 0;
 	case 'F':
 		while (i < 4 && strcmp(formats[i], arg) != 0)
 			i++;
 		if (i == 4)
-			argp_error(state,
-			    "--format \"%s\": expected table, markdown, csv "
+			return sv_wrong(state,
+			    "--format \"%.40s\": expected table, markdown, csv "
 			    "or json",
 			    arg);
 		a->format = (enum format)i;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n_results == 2)
-			argp_error(state, "expected two results, A and B");
-		else
-			a->results[a->n_results++] = arg;
+			return sv_wrong(state, "expected two results, A and B");
+		a->results[a->n_results++] = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (a->n_results < 2)
-			argp_error(state, "expected two results, A and B");
+			return sv_wrong(state, "expected two results, A and B");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -26,13 +26,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (a->what != NULL || (strcmp(arg, "benches") != 0 &&
 					   strcmp(arg, "devices") != 0))
-			argp_error(
-			    state, "\"%s\": expected benches or devices", arg);
+			return sv_wrong(state,
+			    "\"%.40s\": expected benches or devices", arg);
 		a->what = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (a->what == NULL)
-			argp_error(state, "expected benches or devices");
+			return sv_wrong(state, "expected benches or devices");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -41,38 +41,28 @@ enum {
 	KEY_SEED,
 };
 
-static void add_patterns(
-    struct argp_state *state, char *list, const char **patterns, size_t *n)
+static error_t add_patterns(const struct argp_state *state, char *list,
+    const char **patterns, size_t *n)
 {
 	for (char *one = strtok(list, ","); one != NULL;
 	     one = strtok(NULL, ",")) {
 		if (*n == MAX_PATTERNS)
-			argp_error(state, "at most %d names", MAX_PATTERNS);
-		else
-			patterns[(*n)++] = one;
+			return sv_wrong(
+			    state, "at most %d names", MAX_PATTERNS);
+		patterns[(*n)++] = one;
 	}
+	return 0;
 }
 
-static double number(struct argp_state *state, const char *name,
-    const char *text, double least, double most)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || *end != '\0' || !(value >= least && value <= most))
-		argp_error(state, "%s \"%s\": expected a number from %g to %g",
-		    name, text, least, most);
-	return value;
-}
-
-static void choose(struct argp_state *state, const char *name, const char *text,
-    const char *const *choices, size_t n)
+/* 0 when the word is one of the choices. */
+static error_t check_choice(const struct argp_state *state, const char *option,
+    const char *word, const char *const *choices, size_t n)
 {
 	char known[128] = "";
 
 	for (size_t i = 0; i < n; i++) {
-		if (strcmp(choices[i], text) == 0)
-			return;
+		if (strcmp(choices[i], word) == 0)
+			return 0;
 		snprintf(known + strlen(known), sizeof known - strlen(known),
 		    "%s%s",
 		    i == 0	? ""
@@ -80,16 +70,18 @@ static void choose(struct argp_state *state, const char *name, const char *text,
 				: " or ",
 		    choices[i]);
 	}
-	argp_error(state, "%s \"%s\": expected %s", name, text, known);
+	return sv_wrong(
+	    state, "%s \"%.40s\": expected %s", option, word, known);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const backends[] = {"auto", "host", "cuda"};
-	static const char *const profiles[] = {"quick", "standard", "full"};
 	static const char *const keeps[] = {"all", "summary"};
 	struct arguments *a = state->input;
+	double value = 0.0;
 	struct sv_err err;
+	error_t wrong;
 
 	a->alone =
 	    a->alone ||
@@ -100,23 +92,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &a->common;
 		return 0;
 	case KEY_BACKEND:
-		choose(state, "--backend", arg, backends, 3);
 		a->options.backend = arg;
-		return 0;
+		return check_choice(state, "--backend", arg, backends, 3);
 	case 'd':
 		a->options.device = arg;
 		return 0;
 	case KEY_PROFILE:
-		choose(state, "--profile", arg, profiles, 3);
 		return sv_profile_parse(arg, &a->options.profile, &err) == 0
 			   ? 0
-			   : EINVAL;
+			   : sv_wrong(state, "--%s", err.text);
 	case 'b':
-		add_patterns(state, arg, a->benches, &a->n_benches);
-		return 0;
+		return add_patterns(state, arg, a->benches, &a->n_benches);
 	case KEY_SKIP:
-		add_patterns(state, arg, a->skips, &a->n_skips);
-		return 0;
+		return add_patterns(state, arg, a->skips, &a->n_skips);
 	case KEY_LABEL:
 		a->options.label = arg;
 		return 0;
@@ -127,28 +115,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->resume = arg;
 		return 0;
 	case KEY_TIMEOUT:
-		a->options.case_timeout_s =
-		    number(state, "--case-timeout", arg, 0.01, 86400.0);
-		return 0;
+		return sv_number(state, "--case-timeout", arg, 0.01, 86400.0,
+		    &a->options.case_timeout_s);
 	case KEY_KEEP:
-		choose(state, "--keep-samples", arg, keeps, 2);
 		a->options.keep =
 		    strcmp(arg, "summary") == 0 ? SV_KEEP_SUMMARY : SV_KEEP_ALL;
-		return 0;
+		return check_choice(state, "--keep-samples", arg, keeps, 2);
 	case KEY_ROUNDS:
-		a->options.rounds =
-		    (unsigned)number(state, "--rounds", arg, 1.0, 1000.0);
-		return 0;
+		wrong = sv_number(state, "--rounds", arg, 1.0, 1000.0, &value);
+		a->options.rounds = (unsigned)value;
+		return wrong;
 	case KEY_SEED:
-		a->options.seed =
-		    (uint64_t)number(state, "--seed", arg, 1.0, 9e15);
-		return 0;
+		wrong = sv_number(state, "--seed", arg, 1.0, 9e15, &value);
+		a->options.seed = (uint64_t)value;
+		return wrong;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected \"%s\"", arg);
-		return EINVAL;
+		return sv_wrong(state, "unexpected \"%.60s\"", arg);
 	case ARGP_KEY_END:
 		if (a->resume != NULL && a->alone)
-			argp_error(state,
+			return sv_wrong(state,
 			    "--resume takes everything else from the run "
 			    "that it carries on");
 		return 0;

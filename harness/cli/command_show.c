@@ -22,12 +22,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->result != NULL)
-			argp_error(state, "expected one RESULT");
+			return sv_wrong(state, "expected one RESULT");
 		a->result = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (a->result == NULL)
-			argp_error(state, "expected a RESULT");
+			return sv_wrong(state, "expected a RESULT");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -1,4 +1,5 @@
 /* Helpers of the commands; see the header. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,8 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 			    arg == NULL ? SV_COLOUR_ALWAYS : (enum sv_colour)i;
 			return 0;
 		}
-	argp_error(
-	    state, "--color \"%s\": expected auto, always or never", arg);
-	return EINVAL;
+	return sv_wrong(
+	    state, "--color \"%.40s\": expected auto, always or never", arg);
 }
 
 static const struct argp_option colour_options[] = {
@@ -78,8 +78,8 @@ static error_t parse_outer(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK);
 	w->status = 1;
-	state->next = state->argc;
-	return 0;
+	/* An error ends parsing before missing words are complained of. */
+	return ECANCELED;
 }
 
 int sv_parse(const struct argp *inner, int argc, char **argv, void *input)
@@ -87,11 +87,8 @@ int sv_parse(const struct argp *inner, int argc, char **argv, void *input)
 	static const struct argp_option options[] = {
 	    {"help", 'h', NULL, 0, "print this help", -1}, {0}};
 	struct argp_child children[] = {{inner, 0, NULL, 0}, {0}};
-	struct argp outer = {.options = options,
-	    .parser = parse_outer,
-	    .args_doc = inner->args_doc,
-	    .doc = inner->doc,
-	    .children = children};
+	struct argp outer = {
+	    .options = options, .parser = parse_outer, .children = children};
 	struct wrapper w = {inner, input, 0};
 	error_t wrong;
 
@@ -101,6 +98,32 @@ int sv_parse(const struct argp *inner, int argc, char **argv, void *input)
 	if (w.status != 0)
 		return w.status;
 	return wrong != 0 ? sv_err_exit_status(SV_EUSAGE) + 1 : 0;
+}
+
+error_t sv_wrong(const struct argp_state *state, const char *fmt, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: ", state->name);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return EINVAL;
+}
+
+error_t sv_number(const struct argp_state *state, const char *option,
+    const char *word, double least, double most, double *out)
+{
+	char *end;
+	double value = strtod(word, &end);
+
+	if (end == word || *end != '\0' || !(value >= least && value <= most))
+		return sv_wrong(state,
+		    "%s \"%.40s\": expected a number from %g to %g", option,
+		    word, least, most);
+	*out = value;
+	return 0;
 }
 
 int sv_complain(const struct sv_err *err)

@@ -194,13 +194,16 @@ static void print_failures(const struct sv_result *r, FILE *out)
 		fprintf(out, "\nFAILED\n");
 	for (size_t i = 0; i < r->n_failures; i++) {
 		const struct sv_failure *f = &r->failures[i];
+		const char *id =
+		    json_string_value(json_object_get(f->extra, "case"));
 		char *params =
-		    f->params != NULL && json_object_size(f->params)
+		    id == NULL && f->params != NULL
 			? json_dumps(f->params, JSON_COMPACT | JSON_SORT_KEYS)
 			: NULL;
 
-		fprintf(out, "  %s %s: %s\n", f->bench,
-		    params != NULL ? params : "", f->reason);
+		fprintf(out, "  %s%s%s: %s\n", id != NULL ? id : f->bench,
+		    params != NULL ? " " : "", params != NULL ? params : "",
+		    f->reason);
 		free(params);
 	}
 }
