@@ -12,6 +12,9 @@
 #include "timing.h"
 #include "waiting.h"
 
+/* A copy that takes so long that its core should be free to choose. */
+#define LONG_COPY_BYTES ((size_t)1 << 20)
+
 enum item_kind {
 	ITEM_KERNEL,
 	ITEM_GRAPH,
@@ -75,9 +78,11 @@ static void hold_until_released(struct sv_stream *s, unsigned number)
  */
 static void choose_cores(struct sv_stream *s, const struct item *item)
 {
-	bool wide = item->kind == ITEM_GEMM ||
-		    (item->kind == ITEM_KERNEL && item->u.kernel->wide) ||
-		    (item->kind == ITEM_GRAPH && item->u.graph->kernel->wide);
+	bool wide =
+	    item->kind == ITEM_GEMM ||
+	    (item->kind == ITEM_KERNEL && item->u.kernel->wide) ||
+	    (item->kind == ITEM_GRAPH && item->u.graph->kernel->wide) ||
+	    (item->kind == ITEM_COPY && item->u.copy.bytes >= LONG_COPY_BYTES);
 	bool work = item->kind == ITEM_KERNEL || item->kind == ITEM_GRAPH ||
 		    item->kind == ITEM_GEMM || item->kind == ITEM_COPY;
 
