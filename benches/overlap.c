@@ -51,6 +51,7 @@ static struct sv_cost cost(const struct sv_case *c)
 }
 
 struct state {
+	const struct sv_backend *ops;
 	struct sv_rig copying, computing;
 	struct sv_hostmem host;
 	struct sv_buffer device, a, b, c;
@@ -66,12 +67,13 @@ struct state {
 static int timed(
     struct state *s, bool copy, bool compute, double *ns, struct sv_err *err)
 {
-	const struct sv_backend *ops = s->copying.ops;
+	const struct sv_backend *ops = s->ops;
 	struct sv_rig *clock = &s->copying, *other = &s->computing;
 	int code = sv_rig_begin(clock, err);
 
-	if (code == 0)
-		code = ops->stream_wait_event(other->stream, clock->start, err);
+	if (code != 0)
+		return code;
+	code = ops->stream_wait_event(other->stream, clock->start, err);
 	if (code == 0 && copy)
 		code = ops->copy(clock->stream, s->direction, &s->device, 0,
 		    &s->host, 0, COPY_BYTES, err);
@@ -170,7 +172,7 @@ static int run(struct sv_bench_context *context, const struct sv_case *c,
     struct sv_err *err)
 {
 	struct sv_device *device = sv_context_device(context);
-	struct state s = {
+	struct state s = {.ops = device->ops,
 	    .direction = strcmp(sv_case_text(c, "direction"), "h2d") == 0
 			     ? SV_H2D
 			     : SV_D2H};

@@ -62,9 +62,9 @@ static const struct sv_value large[] = {{NULL, 268435456, SV_STANDARD}};
 static const struct sv_value nodes[] = {
     {"near", 0, SV_STANDARD}, {"far", 0, SV_STANDARD}};
 
-#define AXIS(name, values)                                     \
-	{                                                      \
-		name, values, sizeof values / sizeof values[0] \
+#define AXIS(name, values)                                           \
+	{                                                            \
+		(name), (values), sizeof(values) / sizeof(values)[0] \
 	}
 
 static const struct sv_axis bandwidth_axes[] = {AXIS("direction", directions),

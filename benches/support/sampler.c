@@ -27,7 +27,7 @@
 static const struct {
 	double warm_ns, sample_ns;
 } limits[] = {
-    [SV_QUICK] = {4e7, 1e8},
+    [SV_QUICK] = {2e7, 6e7},
     [SV_STANDARD] = {5e8, 1e9},
     [SV_FULL] = {2e9, 3e9},
 };
@@ -228,17 +228,17 @@ int sv_sample(struct sv_bench_context *context,
 	    .measure = measure,
 	    .state = state,
 	    .inner = context->current->inner};
-	const char *why;
+	const char *why = NULL;
 	int code;
 
-	s.values = malloc(n_metrics * MAX_SAMPLES * sizeof *s.values);
+	s.values = calloc(n_metrics * MAX_SAMPLES, sizeof *s.values);
 	s.scratch = malloc(MAX_SAMPLES * sizeof *s.scratch);
-	if (s.values == NULL || s.scratch == NULL)
-		code = sv_err_set(err, SV_ERESOURCE, "samples: out of memory");
-	else if (s.inner == 0)
-		code = calibrate(&s, sampling, err);
-	else
-		code = 0;
+	if (s.values == NULL || s.scratch == NULL) {
+		free(s.values);
+		free(s.scratch);
+		return sv_err_set(err, SV_ERESOURCE, "samples: out of memory");
+	}
+	code = s.inner == 0 ? calibrate(&s, sampling, err) : 0;
 	if (code == 0)
 		code = warm_up(&s, limits[context->level].warm_ns, err);
 	if (code == 0)

@@ -218,8 +218,10 @@ int sv_compare(const struct sv_result *a, const struct sv_result *b,
 	c->only_b = calloc(b->n_measurements + 1, sizeof *c->only_b);
 	c->confounders = calloc(n, sizeof *c->confounders);
 	if (c->pairs == NULL || c->mismatched == NULL || c->only_a == NULL ||
-	    c->only_b == NULL || c->confounders == NULL)
-		code = sv_err_set(err, SV_ERESOURCE, "compare: out of memory");
+	    c->only_b == NULL || c->confounders == NULL) {
+		sv_comparison_free(c);
+		return sv_err_set(err, SV_ERESOURCE, "compare: out of memory");
+	}
 	for (size_t i = 0; code == 0 && i < n; i++)
 		code = add_confounder(c, confounding[i], err);
 	if (code == 0) {

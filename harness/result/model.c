@@ -140,7 +140,7 @@ static size_t append(char *out, size_t size, size_t used, const char *fmt, ...)
 int sv_result_id(char *out, size_t size, const char *bench, const char *metric,
     const struct sv_result_param *params, size_t n, struct sv_err *err)
 {
-	struct sv_result_param sorted[SV_RESULT_MAX_PARAMS];
+	struct sv_result_param sorted[SV_RESULT_MAX_PARAMS] = {{0}};
 	size_t used;
 
 	if (n > SV_RESULT_MAX_PARAMS)

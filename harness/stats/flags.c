@@ -98,7 +98,7 @@ static double *sorted_logs(const struct sv_rounds *rounds, size_t *n)
 
 	for (size_t i = 0; rounds->samples != NULL && i < rounds->n; i++)
 		total += rounds->n_samples[i];
-	logs = malloc((total > 0 ? total : rounds->n) * sizeof *logs);
+	logs = malloc((total > 0 ? total : rounds->n + 1) * sizeof *logs);
 	if (logs == NULL)
 		return NULL;
 	for (size_t i = 0; i < rounds->n; i++) {

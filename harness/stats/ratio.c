@@ -93,7 +93,7 @@ int sv_stats_ratio(const double *a, size_t n_a, const double *b, size_t n_b,
 	    (code = check_positive(b, n_b, "B", err)) != 0 ||
 	    (code = interval_rank(n_a, n_b, level, &rank, err)) != 0)
 		return code;
-	differences = malloc(n * sizeof *differences);
+	differences = calloc(n, sizeof *differences);
 	if (differences == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "ratio: out of memory");
 	for (size_t i = 0; i < n_a; i++)
