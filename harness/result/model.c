@@ -1,11 +1,11 @@
 /*
- * The result model: storage, adding, finding. Knows nothing of files.
+ * The result model: storage, canonical ids, adding, finding. Knows nothing of
+ * files.
  */
 #include "result.h"
 
-#include <math.h>
+#include <inttypes.h>
 #include <stdalign.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +34,7 @@ struct sv_result *sv_result_new(void)
 		return NULL;
 	}
 	r->run.complete = true;
+	r->run.origin = "measured";
 	return r;
 }
 
@@ -99,17 +100,50 @@ void *sv_result_bytes(struct sv_result *r, size_t n)
 	return place;
 }
 
+size_t sv_utf8_length(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n = p[0] < 0x80	 ? 1
+		   : p[0] < 0xc2 ? 0
+		   : p[0] < 0xe0 ? 2
+		   : p[0] < 0xf0 ? 3
+		   : p[0] < 0xf5 ? 4
+				 : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
 const char *sv_result_text(struct sv_result *r, const char *text)
 {
-	size_t n;
-	char *copy;
+	static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+	const char *from = text;
+	size_t room = 1;
+	char *copy, *to;
 
 	if (text == NULL)
 		return NULL;
-	n = strlen(text) + 1;
-	copy = sv_result_bytes(r, n);
-	if (copy != NULL)
-		memcpy(copy, text, n);
+	for (size_t i = 0; from[i] != '\0';) {
+		size_t n = sv_utf8_length(from + i);
+
+		room += n > 0 ? n : sizeof replacement - 1;
+		i += n > 0 ? n : 1;
+	}
+	copy = to = sv_result_bytes(r, room);
+	while (copy != NULL && *from != '\0') {
+		size_t n = sv_utf8_length(from);
+		bool good = n > 0;
+
+		memcpy(to, good ? from : replacement,
+		    good ? n : sizeof replacement - 1);
+		to += good ? n : sizeof replacement - 1;
+		from += good ? n : 1;
+	}
 	return copy;
 }
 
@@ -120,57 +154,100 @@ static int by_name(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Append to an id under construction; SIZE_MAX stays SIZE_MAX. */
-SV_PRINTF(4, 5)
-static size_t append(char *out, size_t size, size_t used, const char *fmt, ...)
+/* Append to an id under construction; SIZE_MAX, for too long, stays so. */
+static size_t append(char *out, size_t size, size_t used, const char *text)
 {
-	va_list args;
-	int n;
+	size_t n = strlen(text);
 
-	if (used >= size)
+	if (used >= size || n >= size - used)
 		return SIZE_MAX;
-	va_start(args, fmt);
-	n = vsnprintf(out + used, size - used, fmt, args);
-	va_end(args);
-	if (n < 0 || (size_t)n >= size - used)
-		return SIZE_MAX;
-	return used + (size_t)n;
+	memcpy(out + used, text, n + 1);
+	return used + n;
+}
+
+static size_t append_param(
+    char *out, size_t size, size_t used, const struct sv_result_param *param)
+{
+	char number[24];
+
+	snprintf(number, sizeof number, "%" PRId64, param->number);
+	used = append(out, size, used, param->name);
+	used = append(out, size, used, "=");
+	return append(
+	    out, size, used, param->text != NULL ? param->text : number);
+}
+
+/*
+ * Whether a part of an id can be told apart from its neighbours. A value may
+ * hold `/` and `=`, which end no value; it may be empty.
+ */
+static bool is_clear(const char *text, bool is_name)
+{
+	for (const char *c = text; *c != '\0'; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f || *c == '?' ||
+		    *c == '&' || (is_name && (*c == '/' || *c == '=')))
+			return false;
+	return !is_name || text[0] != '\0';
+}
+
+static int unclear(const char *what, const char *text, struct sv_err *err)
+{
+	return sv_err_set(err, SV_EINPUT,
+	    "%s: expected a text without spaces and the marks of an id, found "
+	    "\"%.40s\"",
+	    what, text);
+}
+
+/* Parameters sorted into `sorted`, each of them fit for an id. */
+static int sort_params(struct sv_result_param *sorted,
+    const struct sv_result_param *params, size_t n, struct sv_err *err)
+{
+	if (n > 0)
+		memcpy(sorted, params, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, by_name);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_clear(sorted[i].name, true))
+			return unclear(
+			    "name of a parameter", sorted[i].name, err);
+		if (sorted[i].text != NULL && !is_clear(sorted[i].text, false))
+			return unclear(
+			    "value of a parameter", sorted[i].text, err);
+		if (i > 0 && strcmp(sorted[i - 1].name, sorted[i].name) == 0)
+			return sv_err_set(err, SV_EINPUT,
+			    "params: %.80s is there twice", sorted[i].name);
+	}
+	return 0;
 }
 
 int sv_result_id(char *out, size_t size, const char *bench, const char *metric,
     const struct sv_result_param *params, size_t n, struct sv_err *err)
 {
-	struct sv_result_param sorted[SV_RESULT_MAX_PARAMS] = {{0}};
+	struct sv_result_param sorted[SV_RESULT_MAX_PARAMS];
 	size_t used;
+	int code;
 
+	if (!is_clear(bench, true))
+		return unclear("bench", bench, err);
+	if (!is_clear(metric, true))
+		return unclear("metric", metric, err);
 	if (n > SV_RESULT_MAX_PARAMS)
 		return sv_err_set(err, SV_EINPUT,
-		    "id of %s/%s: at most %d parameters, found %zu", bench,
-		    metric, SV_RESULT_MAX_PARAMS, n);
-	if (bench[0] == '\0' || metric[0] == '\0')
-		return sv_err_set(
-		    err, SV_EINPUT, "id: an empty bench or metric name");
-	if (n > 0)
-		memcpy(sorted, params, n * sizeof *sorted);
-	qsort(sorted, n, sizeof *sorted, by_name);
-	used = append(out, size, 0, "%s/%s", bench, metric);
+		    "params: expected at most %d, found %zu",
+		    SV_RESULT_MAX_PARAMS, n);
+	if ((code = sort_params(sorted, params, n, err)) != 0)
+		return code;
+	used = append(out, size, 0, bench);
+	used = append(out, size, used, "/");
+	used = append(out, size, used, metric);
 	for (size_t i = 0; i < n; i++) {
-		const char *mark = i == 0 ? "?" : "&";
-
-		if (sorted[i].name[0] == '\0')
-			return sv_err_set(err, SV_EINPUT,
-			    "id of %s/%s: an empty parameter name", bench,
-			    metric);
-		used = sorted[i].text != NULL
-			   ? append(out, size, used, "%s%s=%s", mark,
-				 sorted[i].name, sorted[i].text)
-			   : append(out, size, used, "%s%s=%lld", mark,
-				 sorted[i].name, (long long)sorted[i].number);
+		used = append(out, size, used, i == 0 ? "?" : "&");
+		used = append_param(out, size, used, &sorted[i]);
 	}
 	if (used == SIZE_MAX)
 		return sv_err_set(err, SV_EINPUT,
-		    "id of %s/%s: longer than %zu characters", bench, metric,
-		    size - 1);
+		    "id: expected at most %zu characters, found more in "
+		    "%.80s/%.80s",
+		    size - 1, bench, metric);
 	return 0;
 }
 
@@ -321,11 +398,15 @@ int sv_result_add(
 {
 	struct sv_measurement copy;
 	char id[SV_RESULT_MAX_ID];
+	struct sv_err cause;
 	int code = sv_result_id(id, sizeof id, from->bench, from->metric,
 	    from->params, from->n_params, err);
 
 	if (code != 0)
 		return code;
+	if (sv_measurement_check(from, &cause) != 0)
+		return sv_err_set(err, SV_EINPUT, "measurement %.200s: %.700s",
+		    id, cause.text);
 	if (!grow_index(r) ||
 	    !grow((void **)&r->measurements, r->n_measurements,
 		&r->store->measurements_room, sizeof *r->measurements) ||
@@ -336,7 +417,7 @@ int sv_result_add(
 
 	if (*slot != 0)
 		return sv_err_set(
-		    err, SV_EINPUT, "measurement %s: there already", id);
+		    err, SV_EINPUT, "measurement %.200s: there already", id);
 	copy.extra = json_incref(from->extra);
 	r->measurements[r->n_measurements++] = copy;
 	*slot = r->n_measurements;
@@ -360,9 +441,21 @@ int sv_result_add_skipped(
 	return 0;
 }
 
+static bool is_failure_kind(const char *kind)
+{
+	return kind != NULL &&
+	       (strcmp(kind, "signal") == 0 || strcmp(kind, "exit") == 0 ||
+		   strcmp(kind, "timeout") == 0);
+}
+
 int sv_result_add_failure(
     struct sv_result *r, const struct sv_failure *from, struct sv_err *err)
 {
+	if (!is_failure_kind(from->kind))
+		return sv_err_set(err, SV_EINPUT,
+		    "failure: expected signal, exit or timeout, found "
+		    "\"%.40s\"",
+		    from->kind != NULL ? from->kind : "");
 	struct sv_failure copy = {.bench = sv_result_text(r, from->bench),
 	    .reason = sv_result_text(r, from->reason),
 	    .kind = sv_result_text(r, from->kind),

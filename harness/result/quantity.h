@@ -12,15 +12,19 @@
 
 /*
  * A value in one of the units of stave/units.h with three or four significant
- * digits and a prefix ("12.4 GB/s", "3.18 µs"), decimal prefixes throughout.
- * NaN gives "-". Returns out.
+ * digits and a decimal prefix ("12.4 GB/s", "3.18 µs", "5.20 k/s"); a ratio
+ * (unit "1") with three decimals and no unit. What is not finite gives an em
+ * dash, here and below. Returns out.
  */
 const char *sv_quantity(char *out, size_t size, double value, const char *unit);
 
-/* A size of memory ("512 MiB", "4 B"), exact where it is a whole number. */
+/*
+ * A size of memory in binary prefixes ("512 MiB", "4 B"), exact where it is a
+ * whole number of them. Returns out.
+ */
 const char *sv_quantity_size(char *out, size_t size, double bytes);
 
-/* Seconds as a clock shows them ("1:05", "12 s"). */
+/* Seconds, 0 or more, as a clock shows them ("1:05", "12 s"). Returns out. */
 const char *sv_quantity_clock(char *out, size_t size, double seconds);
 
 #endif

@@ -1,814 +1,522 @@
 /*
- * Reading result files. A file is taken whole or refused with the place and
- * what was expected there: nothing is guessed, repaired or half read. Keys
- * that this version does not know are kept aside and written back.
+ * From a JSON tree to a result. A file is taken whole or refused with the
+ * place and what was expected there: nothing is guessed, repaired or half
+ * read. Keys that this version does not know are kept aside and written back.
  */
-#include "result.h"
+#include "store.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "json_fields.h"
 #include "stave/order.h"
-#include "stave/units.h"
 
-/* A result of a long run is a few megabytes; nobody waits for more. */
-#define MAX_FILE_BYTES (512u << 20)
+static const struct sv_shape stave_shape[] = {
+    {"version", NULL}, {"revision", NULL}, {NULL, NULL}};
+static const struct sv_shape run_shape[] = {{"id", NULL}, {"label", NULL},
+    {"profile", NULL}, {"started", NULL}, {"finished", NULL},
+    {"stave", stave_shape}, {"complete", NULL}, {"origin", NULL},
+    {"source", NULL}, {NULL, NULL}};
+static const struct sv_shape source_shape[] = {
+    {"title", NULL}, {"where", NULL}, {"retrieved", NULL}, {NULL, NULL}};
+static const struct sv_shape summary_shape[] = {{"n", NULL}, {"median", NULL},
+    {"ci95", NULL}, {"mad", NULL}, {"min", NULL}, {"max", NULL}, {"p05", NULL},
+    {"p95", NULL}, {NULL, NULL}};
+static const struct sv_shape reference_shape[] = {
+    {"value", NULL}, {"what", NULL}, {NULL, NULL}};
+static const struct sv_shape check_shape[] = {
+    {"status", NULL}, {"detail", NULL}, {NULL, NULL}};
+static const struct sv_shape measurement_shape[] = {{"id", NULL},
+    {"bench", NULL}, {"metric", NULL}, {"params", NULL}, {"unit", NULL},
+    {"better", NULL}, {"inner", NULL}, {"rounds", NULL}, {"samples", NULL},
+    {"summary", summary_shape}, {"reference", reference_shape}, {"flags", NULL},
+    {"check", check_shape}, {"source", NULL}, {NULL, NULL}};
+static const struct sv_shape skipped_shape[] = {{"bench", NULL},
+    {"params", NULL}, {"reason", NULL}, {"code", NULL}, {NULL, NULL}};
+static const struct sv_shape failure_shape[] = {{"bench", NULL},
+    {"params", NULL}, {"reason", NULL}, {"signal", NULL}, {"exit", NULL},
+    {"timeout", NULL}, {"log_tail", NULL}, {NULL, NULL}};
+static const struct sv_shape root_shape[] = {{"schema", NULL}, {"run", NULL},
+    {"machine", NULL}, {"device", NULL}, {"measurements", NULL},
+    {"skipped", NULL}, {"failures", NULL}, {NULL, NULL}};
 
-/*
- * The file being read. The first fault sticks: later calls do nothing and
- * give defaults, so that reading code needs no checks between fields.
- */
-struct reader {
-	struct sv_result *r;
-	const char *name;
-	struct sv_err *err;
-	int code;
-};
-
-SV_PRINTF(3, 4)
-static void fault(
-    struct reader *reader, const char *where, const char *fmt, ...)
+/* Storage for n elements, also for none; NULL is a fault. */
+static void *storage(struct sv_fields *f, size_t n, size_t element)
 {
-	char what[512];
-	va_list args;
+	void *place = sv_result_bytes(f->r, (n > 0 ? n : 1) * element);
 
-	if (reader->code != 0)
-		return;
-	va_start(args, fmt);
-	vsnprintf(what, sizeof what, fmt, args);
-	va_end(args);
-	reader->code = sv_err_set(
-	    reader->err, SV_EINPUT, "%s: %s: %s", reader->name, where, what);
+	if (place == NULL)
+		sv_fields_no_memory(f);
+	return place;
 }
 
-static void no_memory(struct reader *reader)
+/* An element of a list that shall be an object. */
+static bool is_object(
+    struct sv_fields *f, const json_t *value, const char *where)
 {
-	if (reader->code == 0)
-		reader->code = sv_err_set(reader->err, SV_ERESOURCE,
-		    "%s: out of memory", reader->name);
-}
-
-static const char *kind_of(const json_t *value)
-{
-	if (value == NULL)
-		return "nothing";
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		return "an object";
-	case JSON_ARRAY:
-		return "an array";
-	case JSON_STRING:
-		return "text";
-	case JSON_INTEGER:
-		return "a whole number";
-	case JSON_REAL:
-		return "a fraction";
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return "a truth value";
-	default:
-		return "null";
-	}
-}
-
-/* A value that is there and not null, or NULL. */
-static json_t *present(json_t *object, const char *key)
-{
-	json_t *value = json_object_get(object, key);
-
-	return json_is_null(value) ? NULL : value;
-}
-
-static const char *text_at(struct reader *reader, json_t *object,
-    const char *where, const char *key, bool required)
-{
-	json_t *value = present(object, key);
-	const char *copy;
-
-	if (value == NULL && !required)
-		return NULL;
-	if (!json_is_string(value)) {
-		fault(reader, where, "%s: expected text, found %s", key,
-		    kind_of(value));
-		return "";
-	}
-	copy = sv_result_text(reader->r, json_string_value(value));
-	if (copy == NULL)
-		no_memory(reader);
-	return copy != NULL ? copy : "";
-}
-
-/* A number; NaN where it is missing or null. */
-static double number_at(
-    struct reader *reader, json_t *object, const char *where, const char *key)
-{
-	json_t *value = present(object, key);
-
-	if (value == NULL)
-		return NAN;
-	if (!json_is_number(value)) {
-		fault(reader, where, "%s: expected a number or null, found %s",
-		    key, kind_of(value));
-		return NAN;
-	}
-	return json_number_value(value);
-}
-
-/* A whole number, at least 0; fallback where it is missing or null. */
-static long long count_at(struct reader *reader, json_t *object,
-    const char *where, const char *key, long long fallback)
-{
-	json_t *value = present(object, key);
-
-	if (value == NULL)
-		return fallback;
-	if (!json_is_integer(value) || json_integer_value(value) < 0) {
-		fault(reader, where,
-		    "%s: expected a whole number, 0 or more, found %s", key,
-		    json_is_integer(value) ? "a negative one" : kind_of(value));
-		return fallback;
-	}
-	return json_integer_value(value);
-}
-
-static json_t *object_at(struct reader *reader, json_t *object,
-    const char *where, const char *key, bool required)
-{
-	json_t *value = present(object, key);
-
-	if (value == NULL && !required)
-		return NULL;
-	if (!json_is_object(value)) {
-		fault(reader, where, "%s: expected an object, found %s", key,
-		    kind_of(value));
-		return NULL;
-	}
-	return value;
-}
-
-static json_t *array_at(struct reader *reader, json_t *object,
-    const char *where, const char *key, bool required)
-{
-	json_t *value = present(object, key);
-
-	if (value == NULL && !required)
-		return NULL;
-	if (!json_is_array(value)) {
-		fault(reader, where, "%s: expected an array, found %s", key,
-		    kind_of(value));
-		return NULL;
-	}
-	return value;
-}
-
-static bool is_known(const char *const *known, const char *path)
-{
-	for (; *known != NULL; known++)
-		if (strcmp(*known, path) == 0)
-			return true;
+	if (json_is_object(value))
+		return true;
+	sv_fields_fault(f, where, "", "expected an object, found %s",
+	    sv_fields_kind(value));
 	return false;
 }
 
-static bool has_inner(const char *const *known, const char *path)
+static void read_sources(struct sv_fields *f, json_t *run)
 {
-	size_t n = strlen(path);
-
-	for (; *known != NULL; known++)
-		if (strncmp(*known, path, n) == 0 && (*known)[n] == '.')
-			return true;
-	return false;
-}
-
-/*
- * Copy what `known` does not name into *extra, nested as it was; known holds
- * dotted paths. *extra stays NULL where there is nothing.
- */
-static void keep_unknown(struct reader *reader, json_t *object,
-    const char *prefix, const char *const *known, json_t **extra)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach (object, key, value) {
-		char path[256];
-		json_t *inner = NULL;
-
-		snprintf(path, sizeof path, "%s%s", prefix, key);
-		if (is_known(known, path) && json_is_object(value) &&
-		    has_inner(known, path)) {
-			strncat(path, ".", sizeof path - strlen(path) - 1);
-			keep_unknown(reader, value, path, known, &inner);
-		} else if (!is_known(known, path)) {
-			inner = json_incref(value);
-		}
-		if (inner == NULL)
-			continue;
-		if (*extra == NULL)
-			*extra = json_object();
-		if (*extra == NULL ||
-		    json_object_set_new(*extra, key, inner) != 0)
-			no_memory(reader);
-	}
-}
-
-static void read_sources(struct reader *reader, json_t *run)
-{
-	static const char *const known[] = {
-	    "title", "where", "retrieved", NULL};
-	json_t *list = array_at(reader, run, "run", "source", false);
+	json_t *list = sv_fields_array(f, run, "run", "source", false);
 	size_t n = json_array_size(list);
-	struct sv_source *sources =
-	    sv_result_bytes(reader->r, (n > 0 ? n : 1) * sizeof *sources);
+	struct sv_source *sources = storage(f, n, sizeof *sources);
 	char where[64];
 
-	if (sources == NULL) {
-		no_memory(reader);
+	if (sources == NULL)
 		return;
-	}
-	/* First, so that what is kept aside is freed with the result. */
-	reader->r->run.sources = sources;
-	reader->r->run.n_sources = n;
-	for (size_t i = 0; i < n; i++) {
+	/* All of it at once, so that the result frees what is there. */
+	f->r->run.sources = sources;
+	f->r->run.n_sources = n;
+	for (size_t i = 0; i < n && f->code == 0; i++) {
 		json_t *one = json_array_get(list, i);
 
 		snprintf(where, sizeof where, "run.source[%zu]", i);
-		if (!json_is_object(one)) {
-			fault(reader, where, "expected an object, found %s",
-			    kind_of(one));
+		if (!is_object(f, one, where))
 			return;
-		}
-		sources[i].title = text_at(reader, one, where, "title", true);
-		sources[i].where = text_at(reader, one, where, "where", false);
+		sources[i].title = sv_fields_text(f, one, where, "title", true);
+		sources[i].where =
+		    sv_fields_text(f, one, where, "where", false);
 		sources[i].retrieved =
-		    text_at(reader, one, where, "retrieved", false);
-		keep_unknown(reader, one, "", known, &sources[i].extra);
+		    sv_fields_text(f, one, where, "retrieved", false);
+		sources[i].extra = sv_fields_unknown(f, one, source_shape);
 	}
 }
 
-static void read_run(struct reader *reader, json_t *run)
+static void read_run(struct sv_fields *f, json_t *run)
 {
-	static const char *const known[] = {"id", "label", "profile", "started",
-	    "finished", "stave", "stave.version", "stave.revision", "complete",
-	    "origin", "source", NULL};
-	struct sv_run_info *info = &reader->r->run;
-	json_t *stave = object_at(reader, run, "run", "stave", false);
+	struct sv_run_info *info = &f->r->run;
+	json_t *stave = sv_fields_object(f, run, "run", "stave", false);
 	json_t *complete = json_object_get(run, "complete");
 
-	info->id = text_at(reader, run, "run", "id", true);
-	info->label = text_at(reader, run, "run", "label", true);
-	info->profile = text_at(reader, run, "run", "profile", false);
-	info->started = text_at(reader, run, "run", "started", false);
-	info->finished = text_at(reader, run, "run", "finished", false);
-	info->version = text_at(reader, stave, "run.stave", "version", false);
-	info->revision = text_at(reader, stave, "run.stave", "revision", false);
-	info->origin = text_at(reader, run, "run", "origin", true);
+	info->id = sv_fields_text(f, run, "run", "id", true);
+	info->label = sv_fields_text(f, run, "run", "label", false);
+	info->profile = sv_fields_text(f, run, "run", "profile", false);
+	info->started = sv_fields_text(f, run, "run", "started", false);
+	info->finished = sv_fields_text(f, run, "run", "finished", false);
+	info->version = sv_fields_text(f, stave, "run.stave", "version", false);
+	info->revision =
+	    sv_fields_text(f, stave, "run.stave", "revision", false);
+	info->origin = sv_fields_text(f, run, "run", "origin", true);
 	if (!json_is_boolean(complete))
-		fault(reader, "run",
-		    "complete: expected true or false, found %s",
-		    kind_of(complete));
+		sv_fields_fault(f, "run", "complete",
+		    "expected true or false, found %s",
+		    sv_fields_kind(complete));
 	info->complete = json_is_true(complete);
-	if (reader->code == 0 && strcmp(info->origin, "measured") != 0 &&
+	if (strcmp(info->origin, "measured") != 0 &&
 	    strcmp(info->origin, "published") != 0 &&
 	    strcmp(info->origin, "simulated") != 0)
-		fault(reader, "run",
-		    "origin: expected measured, published or simulated, "
-		    "found \"%.40s\"",
+		sv_fields_fault(f, "run", "origin",
+		    "expected measured, published or simulated, found "
+		    "\"%.40s\"",
 		    info->origin);
-	read_sources(reader, run);
-	keep_unknown(reader, run, "", known, &info->extra);
+	read_sources(f, run);
+	info->extra = sv_fields_unknown(f, run, run_shape);
 }
 
-static void read_params(struct reader *reader, json_t *object,
-    const char *where, struct sv_measurement *m)
+static void read_params(struct sv_fields *f, json_t *object, const char *where,
+    struct sv_measurement *m)
 {
-	json_t *params = object_at(reader, object, where, "params", false);
-	struct sv_result_param *list;
+	json_t *params = sv_fields_object(f, object, where, "params", false);
+	size_t n = json_object_size(params);
+	struct sv_result_param *list = storage(f, n, sizeof *list);
 	const char *key;
 	json_t *value;
 
-	m->n_params = json_object_size(params);
-	if (m->n_params > SV_RESULT_MAX_PARAMS) {
-		fault(reader, where, "params: expected at most %d, found %zu",
-		    SV_RESULT_MAX_PARAMS, m->n_params);
-		m->n_params = 0;
-	}
-	list = sv_result_bytes(
-	    reader->r, (m->n_params > 0 ? m->n_params : 1) * sizeof *list);
-	m->params = list;
-	if (list == NULL) {
-		no_memory(reader);
-		m->n_params = 0;
-	}
-	if (m->n_params == 0)
+	if (list == NULL)
 		return;
+	m->params = list;
+	m->n_params = n;
 	json_object_foreach (params, key, value) {
+		char path[SV_FIELDS_MAX_PATH];
+
 		list->name = key;
-		if (json_is_string(value))
-			list->text = json_string_value(value);
-		else if (json_is_integer(value))
-			list->number = json_integer_value(value);
-		else
-			fault(reader, where,
-			    "params.%s: expected text or a whole number, "
-			    "found %s",
-			    key, kind_of(value));
+		list->text = json_string_value(value);
+		list->number = json_integer_value(value);
 		list++;
+		if (json_is_string(value) || json_is_integer(value))
+			continue;
+		snprintf(path, sizeof path, "params.%.80s", key);
+		sv_fields_fault(f, where, path,
+		    "expected text or a whole number, found %s",
+		    sv_fields_kind(value));
 	}
 }
 
-/* An array of numbers in the arena; NULL (and a fault) where it is not. */
-static const double *numbers(struct reader *reader, json_t *array,
-    const char *where, const char *key, size_t *n)
+static void read_rounds(struct sv_fields *f, json_t *object, const char *where,
+    struct sv_measurement *m)
 {
-	size_t count = json_array_size(array);
-	double *values = sv_result_bytes(
-	    reader->r, (count > 0 ? count : 1) * sizeof *values);
-
-	*n = 0;
-	if (values == NULL) {
-		no_memory(reader);
-		return NULL;
-	}
-	for (size_t i = 0; i < count; i++) {
-		json_t *value = json_array_get(array, i);
-
-		if (!json_is_number(value)) {
-			fault(reader, where,
-			    "%s[%zu]: expected a number, found %s", key, i,
-			    kind_of(value));
-			return NULL;
-		}
-		values[i] = json_number_value(value);
-	}
-	*n = count;
-	return values;
-}
-
-static void read_rounds(struct reader *reader, json_t *object,
-    const char *where, struct sv_measurement *m)
-{
-	json_t *rounds = array_at(reader, object, where, "rounds", false);
-	json_t *samples = array_at(reader, object, where, "samples", false);
+	json_t *rounds = sv_fields_array(f, object, where, "rounds", false);
+	json_t *samples = sv_fields_array(f, object, where, "samples", false);
 	size_t n = json_array_size(samples);
-	struct sv_series *series;
+	struct sv_series *series = storage(f, n, sizeof *series);
 	char key[64];
 
-	m->rounds = numbers(reader, rounds, where, "rounds", &m->n_rounds);
-	if (n != 0 && n != m->n_rounds)
-		fault(reader, where,
-		    "samples: expected one list a round (%zu), found %zu",
-		    m->n_rounds, n);
-	series = sv_result_bytes(reader->r, (n > 0 ? n : 1) * sizeof *series);
-	if (series == NULL) {
-		no_memory(reader);
+	m->rounds = sv_fields_numbers(f, rounds, where, "rounds", &m->n_rounds);
+	if (series == NULL)
 		return;
-	}
-	for (size_t i = 0; i < n; i++) {
+	m->samples = series;
+	m->n_samples = n;
+	for (size_t i = 0; i < n && f->code == 0; i++) {
 		json_t *list = json_array_get(samples, i);
 
 		snprintf(key, sizeof key, "samples[%zu]", i);
-		if (!json_is_array(list)) {
-			fault(reader, where, "%s: expected an array, found %s",
-			    key, kind_of(list));
-			return;
-		}
+		if (!json_is_array(list))
+			sv_fields_fault(f, where, key,
+			    "expected an array, found %s",
+			    sv_fields_kind(list));
 		series[i].values =
-		    numbers(reader, list, where, key, &series[i].n);
+		    sv_fields_numbers(f, list, where, key, &series[i].n);
 	}
-	m->samples = series;
-	m->n_samples = n;
 }
 
-/* Median, interval and range from the rounds, where the file gives none. */
-static void complete_summary(struct reader *reader, struct sv_measurement *m)
+/*
+ * Median and interval from the rounds where the file leaves them out. An
+ * interval that is null stays so: somebody said that it cannot be known.
+ */
+static void complete_summary(
+    struct sv_fields *f, bool wants_interval, struct sv_measurement *m)
 {
 	struct sv_summary *s = &m->summary;
+	size_t n = m->n_rounds, rank = sv_order_interval_rank(n);
 	double *sorted;
-	size_t rank;
 
-	if (m->n_rounds == 0)
+	if (n == 0 || (!wants_interval && !isnan(s->median)))
 		return;
-	sorted = malloc(m->n_rounds * sizeof *sorted);
+	sorted = malloc(n * sizeof *sorted);
 	if (sorted == NULL) {
-		no_memory(reader);
+		sv_fields_no_memory(f);
 		return;
 	}
-	memcpy(sorted, m->rounds, m->n_rounds * sizeof *sorted);
-	sv_order_sort(sorted, m->n_rounds);
-	rank = sv_order_interval_rank(m->n_rounds);
+	memcpy(sorted, m->rounds, n * sizeof *sorted);
+	sv_order_sort(sorted, n);
 	if (isnan(s->median))
-		s->median = sv_order_median(sorted, m->n_rounds);
-	if (isnan(s->ci95.lo) && isnan(s->ci95.hi) && rank > 0) {
-		s->ci95.lo = sorted[rank - 1];
-		s->ci95.hi = sorted[m->n_rounds - rank];
-	}
+		s->median = sv_order_median(sorted, n);
+	if (wants_interval && rank > 0)
+		s->ci95 =
+		    (struct sv_interval){sorted[rank - 1], sorted[n - rank]};
 	free(sorted);
 }
 
-/* A summary that its own rounds contradict means that the file is damaged. */
-static void check_summary(
-    struct reader *reader, const char *where, const struct sv_measurement *m)
-{
-	double lo = INFINITY, hi = -INFINITY;
-
-	if (m->n_rounds == 0) {
-		if (isnan(m->summary.median))
-			fault(reader, where,
-			    "expected rounds, or summary.median as a number");
-		return;
-	}
-	for (size_t i = 0; i < m->n_rounds; i++) {
-		lo = fmin(lo, m->rounds[i]);
-		hi = fmax(hi, m->rounds[i]);
-	}
-	if (m->summary.n != m->n_rounds)
-		fault(reader, where,
-		    "summary.n: expected %zu, the number of rounds, found %zu",
-		    m->n_rounds, m->summary.n);
-	if (m->summary.median < lo || m->summary.median > hi)
-		fault(reader, where,
-		    "summary.median: expected a value between the rounds' "
-		    "%g and %g, found %g",
-		    lo, hi, m->summary.median);
-}
-
-static void read_summary(struct reader *reader, json_t *object,
-    const char *where, struct sv_measurement *m)
-{
-	json_t *summary = object_at(reader, object, where, "summary", false);
-	json_t *ci = array_at(reader, summary, where, "ci95", false);
-	struct sv_summary *s = &m->summary;
-	size_t n;
-	const double *ends = numbers(reader, ci, where, "summary.ci95", &n);
-
-	s->n = (size_t)count_at(
-	    reader, summary, where, "n", (long long)m->n_rounds);
-	s->median = number_at(reader, summary, where, "median");
-	s->mad = number_at(reader, summary, where, "mad");
-	s->min = number_at(reader, summary, where, "min");
-	s->max = number_at(reader, summary, where, "max");
-	s->p05 = number_at(reader, summary, where, "p05");
-	s->p95 = number_at(reader, summary, where, "p95");
-	s->ci95 = (struct sv_interval){NAN, NAN};
-	if (ci != NULL && (ends == NULL || n != 2 || ends[0] > ends[1]))
-		fault(reader, where,
-		    "summary.ci95: expected two numbers, the lower first");
-	else if (ci != NULL)
-		s->ci95 = (struct sv_interval){ends[0], ends[1]};
-	complete_summary(reader, m);
-	check_summary(reader, where, m);
-}
-
-static void read_flags(struct reader *reader, json_t *object, const char *where,
+static void read_summary(struct sv_fields *f, json_t *object, const char *where,
     struct sv_measurement *m)
 {
-	json_t *flags = array_at(reader, object, where, "flags", false);
-	size_t n = json_array_size(flags);
-	const char **list =
-	    sv_result_bytes(reader->r, (n > 0 ? n : 1) * sizeof *list);
+	json_t *summary = sv_fields_object(f, object, where, "summary", false);
+	struct sv_summary *s = &m->summary;
+	char path[SV_FIELDS_MAX_PATH];
+	const double *ends;
+	json_t *ci;
+	size_t n;
 
-	if (list == NULL) {
-		no_memory(reader);
+	snprintf(path, sizeof path, "%s.summary", where);
+	s->n = (size_t)sv_fields_count(
+	    f, summary, path, "n", (long long)m->n_rounds);
+	s->median = sv_fields_number(f, summary, path, "median");
+	s->mad = sv_fields_number(f, summary, path, "mad");
+	s->min = sv_fields_number(f, summary, path, "min");
+	s->max = sv_fields_number(f, summary, path, "max");
+	s->p05 = sv_fields_number(f, summary, path, "p05");
+	s->p95 = sv_fields_number(f, summary, path, "p95");
+	s->ci95 = (struct sv_interval){NAN, NAN};
+	ci = sv_fields_array(f, summary, path, "ci95", false);
+	ends = sv_fields_numbers(f, ci, path, "ci95", &n);
+	if (ci != NULL && n != 2)
+		sv_fields_fault(f, path, "ci95",
+		    "expected two numbers, the lower first, found %zu", n);
+	else if (ci != NULL)
+		s->ci95 = (struct sv_interval){ends[0], ends[1]};
+	if (f->code == 0)
+		complete_summary(
+		    f, json_object_get(summary, "ci95") == NULL, m);
+}
+
+static void read_flags(struct sv_fields *f, json_t *object, const char *where,
+    struct sv_measurement *m)
+{
+	json_t *flags = sv_fields_array(f, object, where, "flags", false);
+	size_t n = json_array_size(flags);
+	const char **list = storage(f, n, sizeof *list);
+
+	if (list == NULL)
 		return;
-	}
 	for (size_t i = 0; i < n; i++) {
+		char key[48];
+
 		list[i] = json_string_value(json_array_get(flags, i));
-		if (list[i] == NULL) {
-			fault(reader, where,
-			    "flags[%zu]: expected text, found %s", i,
-			    kind_of(json_array_get(flags, i)));
-			return;
-		}
+		if (list[i] != NULL)
+			continue;
+		snprintf(key, sizeof key, "flags[%zu]", i);
+		sv_fields_fault(f, where, key, "expected text, found %s",
+		    sv_fields_kind(json_array_get(flags, i)));
+		return;
 	}
 	m->flags = list;
 	m->n_flags = n;
 }
 
-static void read_check(struct reader *reader, json_t *object, const char *where,
+static void read_check(struct sv_fields *f, json_t *object, const char *where,
     struct sv_measurement *m)
 {
-	json_t *check = object_at(reader, object, where, "check", false);
+	json_t *check = sv_fields_object(f, object, where, "check", false);
+	char path[SV_FIELDS_MAX_PATH];
 	const char *status;
 
 	m->check = SV_CHECK_NONE;
 	if (check == NULL)
 		return;
-	status = text_at(reader, check, where, "status", true);
-	m->check_detail = text_at(reader, check, where, "detail", false);
+	snprintf(path, sizeof path, "%s.check", where);
+	status = sv_fields_text(f, check, path, "status", true);
+	m->check_detail = sv_fields_text(f, check, path, "detail", false);
 	if (strcmp(status, "pass") == 0)
 		m->check = SV_CHECK_PASS;
 	else if (strcmp(status, "fail") == 0)
 		m->check = SV_CHECK_FAIL;
 	else if (strcmp(status, "none") != 0)
-		fault(reader, where,
-		    "check.status: expected pass, fail or none, found "
-		    "\"%.40s\"",
-		    status);
+		sv_fields_fault(f, path, "status",
+		    "expected pass, fail or none, found \"%.40s\"", status);
 }
 
-static void read_reference(struct reader *reader, json_t *object,
+static void read_reference(struct sv_fields *f, json_t *object,
     const char *where, struct sv_measurement *m)
 {
 	json_t *reference =
-	    object_at(reader, object, where, "reference", false);
-	long long source = count_at(reader, object, where, "source", -1);
+	    sv_fields_object(f, object, where, "reference", false);
+	long long source = sv_fields_count(f, object, where, "source", -1);
+	char path[SV_FIELDS_MAX_PATH];
 
+	snprintf(path, sizeof path, "%s.reference", where);
 	if (reference != NULL) {
 		m->has_reference = true;
-		m->reference = number_at(reader, reference, where, "value");
+		m->reference = sv_fields_number(f, reference, path, "value");
 		m->reference_what =
-		    text_at(reader, reference, where, "what", false);
+		    sv_fields_text(f, reference, path, "what", false);
 		if (isnan(m->reference))
-			fault(reader, where,
-			    "reference.value: expected a number");
+			sv_fields_fault(f, path, "value",
+			    "expected a number, found nothing");
 	}
-	if (source >= (long long)reader->r->run.n_sources)
-		fault(reader, where,
-		    "source: expected an index into run.source, which has "
-		    "%zu, found %lld",
-		    reader->r->run.n_sources, source);
+	if (source >= (long long)f->r->run.n_sources)
+		sv_fields_fault(f, where, "source",
+		    "expected an index into run.source, which has %zu, found "
+		    "%lld",
+		    f->r->run.n_sources, source);
 	m->source = (long)source;
 }
 
-static void read_names(struct reader *reader, json_t *object, const char *where,
+static void read_names(struct sv_fields *f, json_t *object, const char *where,
     struct sv_measurement *m)
 {
 	const char *better;
 
-	m->bench = text_at(reader, object, where, "bench", true);
-	m->metric = text_at(reader, object, where, "metric", true);
-	m->unit = text_at(reader, object, where, "unit", true);
-	better = text_at(reader, object, where, "better", true);
+	m->bench = sv_fields_text(f, object, where, "bench", true);
+	m->metric = sv_fields_text(f, object, where, "metric", true);
+	m->unit = sv_fields_text(f, object, where, "unit", true);
+	better = sv_fields_text(f, object, where, "better", true);
 	m->higher_is_better = strcmp(better, "higher") == 0;
-	if (reader->code == 0 && !sv_unit_known(m->unit))
-		fault(reader, where,
-		    "unit: expected a unit such as s or B/s, found \"%.40s\"",
-		    m->unit);
-	if (reader->code == 0 && !m->higher_is_better &&
-	    strcmp(better, "lower") != 0)
-		fault(reader, where,
-		    "better: expected higher or lower, found \"%.40s\"",
-		    better);
+	if (!m->higher_is_better && strcmp(better, "lower") != 0)
+		sv_fields_fault(f, where, "better",
+		    "expected higher or lower, found \"%.40s\"", better);
 }
 
 /* The id that the file states must be the one its parts make. */
-static void check_id(struct reader *reader, json_t *object, const char *where,
+static void check_id(struct sv_fields *f, json_t *object, const char *where,
     const struct sv_measurement *m)
 {
 	char id[SV_RESULT_MAX_ID];
-	const char *stated = text_at(reader, object, where, "id", false);
+	const char *stated = sv_fields_text(f, object, where, "id", false);
 	struct sv_err cause;
 
-	if (reader->code != 0)
+	if (f->code != 0)
 		return;
 	if (sv_result_id(id, sizeof id, m->bench, m->metric, m->params,
 		m->n_params, &cause) != 0)
-		fault(reader, where, "%s", cause.text);
+		sv_fields_fault(f, where, "", "%s", cause.text);
 	else if (stated != NULL && strcmp(stated, id) != 0)
-		fault(reader, where,
-		    "id: expected \"%.150s\" by its parts, found \"%.150s\"",
+		sv_fields_fault(f, where, "id",
+		    "expected \"%.200s\", which its parts make, found "
+		    "\"%.200s\"",
 		    id, stated);
 }
 
-static void read_measurement(
-    struct reader *reader, json_t *object, const char *where)
+static void read_inner(struct sv_fields *f, json_t *object, const char *where,
+    struct sv_measurement *m)
 {
-	static const char *const known[] = {"id", "bench", "metric", "params",
-	    "unit", "better", "inner", "rounds", "samples", "summary",
-	    "summary.n", "summary.median", "summary.ci95", "summary.mad",
-	    "summary.min", "summary.max", "summary.p05", "summary.p95",
-	    "reference", "reference.value", "reference.what", "flags", "check",
-	    "check.status", "check.detail", "source", NULL};
+	/* The model's 0 says that the file has none: a file cannot say 0. */
+	long long inner = sv_fields_count(f, object, where, "inner", -1);
+
+	if (inner == 0)
+		sv_fields_fault(
+		    f, where, "inner", "expected 1 or more, found 0");
+	m->inner = inner > 0 ? (uint64_t)inner : 0;
+}
+
+/* The cause names the field before its first colon. */
+static void refuse(struct sv_fields *f, const char *where, struct sv_err *cause)
+{
+	char *what = strchr(cause->text, ':');
+
+	*what = '\0';
+	sv_fields_fault(f, where, cause->text, "%s", what + 2);
+}
+
+static void read_measurement(
+    struct sv_fields *f, json_t *object, const char *where)
+{
 	struct sv_measurement m = {0};
 	struct sv_err cause;
 	int code;
 
-	if (!json_is_object(object)) {
-		fault(reader, where, "expected an object, found %s",
-		    kind_of(object));
+	read_names(f, object, where, &m);
+	read_params(f, object, where, &m);
+	check_id(f, object, where, &m);
+	read_inner(f, object, where, &m);
+	read_rounds(f, object, where, &m);
+	read_summary(f, object, where, &m);
+	read_flags(f, object, where, &m);
+	read_check(f, object, where, &m);
+	read_reference(f, object, where, &m);
+	if (f->code == 0 && sv_measurement_check(&m, &cause) != 0)
+		refuse(f, where, &cause);
+	if (f->code != 0)
 		return;
-	}
-	read_names(reader, object, where, &m);
-	read_params(reader, object, where, &m);
-	check_id(reader, object, where, &m);
-	m.inner = (uint64_t)count_at(reader, object, where, "inner", 0);
-	read_rounds(reader, object, where, &m);
-	read_summary(reader, object, where, &m);
-	read_flags(reader, object, where, &m);
-	read_check(reader, object, where, &m);
-	read_reference(reader, object, where, &m);
-	if (reader->code != 0)
-		return;
-	keep_unknown(reader, object, "", known, &m.extra);
-	code = sv_result_add(reader->r, &m, &cause);
+	m.extra = sv_fields_unknown(f, object, measurement_shape);
+	code = sv_result_add(f->r, &m, &cause);
 	json_decref(m.extra);
 	if (code == SV_EINPUT)
-		fault(reader, where, "%s", cause.text);
+		sv_fields_fault(f, where, "", "%s", cause.text);
 	else if (code != 0)
-		no_memory(reader);
+		sv_fields_no_memory(f);
 }
 
-static void read_skipped(
-    struct reader *reader, json_t *object, const char *where)
+static void read_skipped(struct sv_fields *f, json_t *object, const char *where)
 {
-	static const char *const known[] = {
-	    "bench", "params", "reason", "code", NULL};
 	struct sv_skipped skipped = {0};
 	struct sv_err cause;
 
-	skipped.bench = text_at(reader, object, where, "bench", true);
-	skipped.params = object_at(reader, object, where, "params", false);
-	skipped.reason = text_at(reader, object, where, "reason", true);
-	skipped.code = text_at(reader, object, where, "code", true);
-	if (reader->code != 0)
+	skipped.bench = sv_fields_text(f, object, where, "bench", true);
+	skipped.params = sv_fields_object(f, object, where, "params", false);
+	skipped.reason = sv_fields_text(f, object, where, "reason", true);
+	skipped.code = sv_fields_text(f, object, where, "code", true);
+	if (f->code != 0)
 		return;
-	keep_unknown(reader, object, "", known, &skipped.extra);
-	if (sv_result_add_skipped(reader->r, &skipped, &cause) != 0)
-		no_memory(reader);
+	skipped.extra = sv_fields_unknown(f, object, skipped_shape);
+	if (sv_result_add_skipped(f->r, &skipped, &cause) != 0)
+		sv_fields_no_memory(f);
 	json_decref(skipped.extra);
 }
 
-static void read_failure(
-    struct reader *reader, json_t *object, const char *where)
+/* How the process ended: the one key of the three that is there. */
+static void read_end(struct sv_fields *f, json_t *object, const char *where,
+    struct sv_failure *failure)
 {
-	static const char *const known[] = {"bench", "params", "reason",
-	    "signal", "exit", "timeout", "log_tail", NULL};
-	static const char *const kinds[] = {"signal", "timeout", "exit"};
+	static const char *const kinds[] = {"signal", "exit", "timeout"};
+	size_t found = 0;
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		if (json_object_get(object, kinds[i]) == NULL)
+			continue;
+		failure->kind = kinds[i];
+		failure->value = sv_fields_number(f, object, where, kinds[i]);
+		found++;
+	}
+	if (found != 1)
+		sv_fields_fault(f, where, "",
+		    "expected one key of signal, exit and timeout, found %zu",
+		    found);
+}
+
+static void read_failure(struct sv_fields *f, json_t *object, const char *where)
+{
 	struct sv_failure failure = {.value = NAN};
 	struct sv_err cause;
 
-	failure.bench = text_at(reader, object, where, "bench", true);
-	failure.params = object_at(reader, object, where, "params", false);
-	failure.reason = text_at(reader, object, where, "reason", true);
-	failure.log_tail = text_at(reader, object, where, "log_tail", false);
-	failure.kind = "exit";
-	for (size_t i = 0; i < 3; i++) {
-		if (json_object_get(object, kinds[i]) == NULL)
-			continue;
-		failure.kind = kinds[i];
-		failure.value = number_at(reader, object, where, kinds[i]);
-		break;
-	}
-	if (reader->code != 0)
+	failure.bench = sv_fields_text(f, object, where, "bench", true);
+	failure.params = sv_fields_object(f, object, where, "params", false);
+	failure.reason = sv_fields_text(f, object, where, "reason", true);
+	failure.log_tail = sv_fields_text(f, object, where, "log_tail", false);
+	read_end(f, object, where, &failure);
+	if (f->code != 0)
 		return;
-	keep_unknown(reader, object, "", known, &failure.extra);
-	if (sv_result_add_failure(reader->r, &failure, &cause) != 0)
-		no_memory(reader);
+	failure.extra = sv_fields_unknown(f, object, failure_shape);
+	if (sv_result_add_failure(f->r, &failure, &cause) != 0)
+		sv_fields_no_memory(f);
 	json_decref(failure.extra);
 }
 
 /* Each element of an array of objects, with its place for messages. */
-static void read_list(struct reader *reader, json_t *root, const char *key,
-    bool required, void (*read)(struct reader *, json_t *, const char *))
+static void read_list(struct sv_fields *f, json_t *root, const char *key,
+    bool required, void (*read)(struct sv_fields *, json_t *, const char *))
 {
-	json_t *list = array_at(reader, root, "file", key, required);
+	json_t *list = sv_fields_array(f, root, "", key, required), *one;
 	char where[64];
+	size_t i;
 
-	for (size_t i = 0; i < json_array_size(list) && reader->code == 0;
-	     i++) {
-		json_t *one = json_array_get(list, i);
-
+	json_array_foreach (list, i, one) {
 		snprintf(where, sizeof where, "%s[%zu]", key, i);
-		if (!json_is_object(one))
-			fault(reader, where, "expected an object, found %s",
-			    kind_of(one));
-		else
-			read(reader, one, where);
+		if (f->code != 0 || !is_object(f, one, where))
+			return;
+		read(f, one, where);
 	}
 }
 
-static void check_schema(struct reader *reader, json_t *root)
+static void check_schema(struct sv_fields *f, const json_t *root)
 {
-	json_t *schema = json_object_get(root, "schema");
+	const json_t *schema = json_object_get(root, "schema");
 
 	if (!json_is_string(schema))
-		fault(reader, "schema",
+		sv_fields_fault(f, "", "schema",
 		    "expected \"" SV_RESULT_SCHEMA "\", found %s",
-		    kind_of(schema));
+		    sv_fields_kind(schema));
 	else if (strcmp(json_string_value(schema), SV_RESULT_SCHEMA) != 0)
-		fault(reader, "schema",
-		    "expected \"" SV_RESULT_SCHEMA "\", found \"%.60s\"; this "
-		    "stave does not read it",
+		sv_fields_fault(f, "", "schema",
+		    "expected \"" SV_RESULT_SCHEMA "\", the only one that "
+		    "this version of stave reads, found \"%.60s\"",
 		    json_string_value(schema));
 }
 
-static void read_root(struct reader *reader, json_t *root)
+static void read_root(struct sv_fields *f, json_t *root)
 {
-	static const char *const known[] = {"schema", "run", "machine",
-	    "device", "measurements", "skipped", "failures", NULL};
 	json_t *run, *machine, *device;
 
-	check_schema(reader, root);
-	run = object_at(reader, root, "file", "run", true);
-	machine = object_at(reader, root, "file", "machine", true);
-	device = object_at(reader, root, "file", "device", true);
-	if (reader->code != 0)
+	check_schema(f, root);
+	run = sv_fields_object(f, root, "", "run", true);
+	machine = sv_fields_object(f, root, "", "machine", true);
+	device = sv_fields_object(f, root, "", "device", true);
+	if (f->code != 0)
 		return;
-	json_decref(reader->r->machine);
-	json_decref(reader->r->device);
-	reader->r->machine = json_incref(machine);
-	reader->r->device = json_incref(device);
-	read_run(reader, run);
-	read_list(reader, root, "measurements", true, read_measurement);
-	read_list(reader, root, "skipped", false, read_skipped);
-	read_list(reader, root, "failures", false, read_failure);
-	keep_unknown(reader, root, "", known, &reader->r->extra);
+	json_decref(f->r->machine);
+	json_decref(f->r->device);
+	f->r->machine = json_incref(machine);
+	f->r->device = json_incref(device);
+	read_run(f, run);
+	read_list(f, root, "measurements", true, read_measurement);
+	read_list(f, root, "skipped", false, read_skipped);
+	read_list(f, root, "failures", false, read_failure);
+	f->r->extra = sv_fields_unknown(f, root, root_shape);
 }
 
-int sv_result_parse(const char *text, size_t n_bytes, const char *name,
-    struct sv_result **out, struct sv_err *err)
+int sv_result_from_json(
+    json_t *root, const char *name, struct sv_result **out, struct sv_err *err)
 {
-	struct reader reader = {.name = name, .err = err};
-	json_error_t error;
-	json_t *root;
+	struct sv_fields fields = {
+	    .name = name, .err = err, .r = sv_result_new()};
 
-	if (n_bytes == 0)
-		return sv_err_set(err, SV_EINPUT,
-		    "%s: expected a result, found an empty file", name);
-	root = json_loadb(text, n_bytes, JSON_REJECT_DUPLICATES, &error);
-	if (root == NULL)
-		return sv_err_set(err,
-		    json_error_code(&error) == json_error_out_of_memory
-			? SV_ERESOURCE
-			: SV_EINPUT,
-		    "%s: line %d, column %d: %s", name, error.line,
-		    error.column, error.text);
-	reader.r = sv_result_new();
-	if (reader.r == NULL)
-		no_memory(&reader);
+	if (fields.r == NULL)
+		sv_fields_no_memory(&fields);
 	else if (!json_is_object(root))
-		fault(&reader, "file", "expected an object, found %s",
-		    kind_of(root));
+		sv_fields_fault(&fields, "", "", "expected an object, found %s",
+		    sv_fields_kind(root));
 	else
-		read_root(&reader, root);
-	json_decref(root);
-	if (reader.code != 0) {
-		sv_result_free(reader.r);
-		return reader.code;
+		read_root(&fields, root);
+	if (fields.code != 0) {
+		sv_result_free(fields.r);
+		return fields.code;
 	}
-	*out = reader.r;
+	*out = fields.r;
 	return 0;
-}
-
-static int read_bytes(
-    FILE *file, const char *path, char **out, size_t *size, struct sv_err *err)
-{
-	size_t used = 0, room = 65536;
-	char *bytes = malloc(room);
-
-	while (bytes != NULL) {
-		size_t got = fread(bytes + used, 1, room - used, file);
-
-		used += got;
-		if (used < room)
-			break;
-		if (room >= MAX_FILE_BYTES) {
-			free(bytes);
-			return sv_err_set(err, SV_EINPUT,
-			    "%s: expected at most %u MiB", path,
-			    MAX_FILE_BYTES >> 20);
-		}
-		char *larger = realloc(bytes, room *= 2);
-
-		if (larger == NULL)
-			free(bytes);
-		bytes = larger;
-	}
-	if (bytes == NULL)
-		return sv_err_set(
-		    err, SV_ERESOURCE, "read %s: out of memory", path);
-	if (ferror(file)) {
-		free(bytes);
-		return sv_err_set(
-		    err, SV_EINPUT, "read %s: %s", path, strerror(errno));
-	}
-	*out = bytes;
-	*size = used;
-	return 0;
-}
-
-int sv_result_read(const char *path, struct sv_result **out, struct sv_err *err)
-{
-	FILE *file = fopen(path, "rb");
-	struct stat info;
-	char *bytes = NULL;
-	size_t size = 0;
-	int code;
-
-	if (file == NULL)
-		return sv_err_set(
-		    err, SV_EINPUT, "open %s: %s", path, strerror(errno));
-	if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode))
-		code = sv_err_set(err, SV_EINPUT,
-		    "%s: expected a result file, found a folder", path);
-	else
-		code = read_bytes(file, path, &bytes, &size, err);
-	if (code == 0)
-		code = sv_result_parse(bytes, size, path, out, err);
-	free(bytes);
-	fclose(file);
-	return code;
 }

@@ -6,6 +6,9 @@
  * JSON trees); pointers handed out live as long as the result. Text given to
  * a function is copied. Numbers that a file does not state are NaN here and
  * null in the file.
+ *
+ * A measurement that is in a result always has a known unit, finite rounds
+ * and samples, and a finite summary.median that its rounds do not contradict.
  */
 #ifndef STAVE_RESULT_H
 #define STAVE_RESULT_H
@@ -98,17 +101,18 @@ struct sv_failure {
 };
 
 struct sv_source {
-	const char *title, *where, *retrieved;
+	const char *title, *where, *retrieved; /* the last two may be NULL */
 	json_t *extra; /* unknown keys of the file, or NULL */
 };
 
 struct sv_run_info {
-	const char *id, *label, *profile;
+	const char *id;
+	const char *label, *profile;	/* NULL when not said */
 	const char *started, *finished; /* RFC 3339, UTC */
-	const char *version, *revision; /* of stave */
+	const char *version, *revision; /* of stave; NULL when not said */
 	bool complete;
 	const char *origin; /* "measured", "published", "simulated" */
-	const struct sv_source *sources;
+	const struct sv_source *sources; /* in the arena */
 	size_t n_sources;
 	json_t *extra; /* unknown keys of the file, or NULL */
 };
@@ -127,23 +131,31 @@ struct sv_result {
 	struct sv_result_store *store; /* arena, index, capacities */
 };
 
-/* An empty result, all text NULL; NULL when out of memory. */
+/*
+ * An empty result: complete, measured, all other text NULL; NULL when out of
+ * memory.
+ */
 struct sv_result *sv_result_new(void);
 void sv_result_free(struct sv_result *);
 
-/* Copy text into the result's arena. NULL in, or no memory: NULL out. */
+/*
+ * Copy text into the result's arena; bytes that are no UTF-8 become U+FFFD, so
+ * that every text can be written. NULL in, or no memory: NULL out.
+ */
 const char *sv_result_text(struct sv_result *, const char *text);
 /* n bytes of zeroed storage in the arena, aligned for any type. */
 void *sv_result_bytes(struct sv_result *, size_t n);
 
 /*
- * Add a measurement: id computed, fields copied. Errors: SV_EINPUT for a
- * second one of the same id, SV_ERESOURCE.
+ * Add a measurement: id computed, fields copied, references to its trees
+ * taken. Errors: SV_EINPUT for a second one of the same id and for one that no
+ * file may hold (the text names the field), SV_ERESOURCE.
  */
 SV_MUST_CHECK int sv_result_add(
     struct sv_result *, const struct sv_measurement *copy, struct sv_err *err);
 SV_MUST_CHECK int sv_result_add_skipped(
     struct sv_result *, const struct sv_skipped *copy, struct sv_err *err);
+/* kind is "signal", "exit" or "timeout", else SV_EINPUT. */
 SV_MUST_CHECK int sv_result_add_failure(
     struct sv_result *, const struct sv_failure *copy, struct sv_err *err);
 
@@ -152,8 +164,10 @@ const struct sv_measurement *sv_result_find(
     const struct sv_result *, const char *id);
 
 /*
- * Canonical id `bench/metric?k=v&…`, keys sorted, written to out (size
- * bytes). Errors: SV_EINPUT when it does not fit or a name is empty.
+ * Canonical id `bench/metric?k=v&…`, keys sorted bytewise, written to out
+ * (size bytes). Errors: SV_EINPUT when it does not fit, and where a name is
+ * empty, a key is there twice, or a character would make the id ambiguous:
+ * space, control characters, `?` and `&` anywhere, `/` and `=` in names.
  */
 SV_MUST_CHECK int sv_result_id(char *out, size_t size, const char *bench,
     const char *metric, const struct sv_result_param *params, size_t n,
@@ -166,8 +180,8 @@ SV_MUST_CHECK int sv_result_id(char *out, size_t size, const char *bench,
 json_t *sv_result_field(json_t *object, const char *path);
 
 /*
- * Read and check a file. Errors: SV_EINPUT, with file, line or JSON path and
- * what was expected.
+ * Read and check a file (or a pipe). Errors: SV_EINPUT, one line with file,
+ * line or JSON path, what was expected and what was found; SV_ERESOURCE.
  */
 SV_MUST_CHECK int sv_result_read(
     const char *path, struct sv_result **out, struct sv_err *err);
@@ -181,7 +195,10 @@ enum sv_keep {
 	SV_KEEP_SUMMARY,
 };
 
-/* The result as a JSON tree (a new reference); NULL when out of memory. */
+/*
+ * The result as a JSON tree (a new reference, which shares subtrees with the
+ * result: not to be modified); NULL when out of memory.
+ */
 json_t *sv_result_to_json(const struct sv_result *, enum sv_keep keep);
 
 /* Print as the file has it. Errors: SV_EOUTPUT, SV_ERESOURCE. */
@@ -190,8 +207,9 @@ SV_MUST_CHECK int sv_result_print(
 
 /*
  * Write atomically: a temporary file beside path, fsync, rename, fsync of the
- * folder. An existing path that is no regular file is refused. Errors:
- * SV_EOUTPUT; an existing file is untouched then.
+ * folder. A symbolic link stays and its target is replaced; an existing path
+ * that is no regular file is refused. Errors: SV_EOUTPUT, SV_ERESOURCE; an
+ * existing file is untouched then and nothing is left beside it.
  */
 SV_MUST_CHECK int sv_result_write(const struct sv_result *, const char *path,
     enum sv_keep keep, struct sv_err *err);

@@ -1,7 +1,7 @@
 /*
  * What a result owns: an arena for its text and arrays, an index from id to
- * measurement, and the capacities of its growing arrays. Inside the room
- * only.
+ * measurement, and the capacities of its growing arrays; and what the files of
+ * this room share. Inside the room only.
  */
 #ifndef STAVE_STORE_H
 #define STAVE_STORE_H
@@ -16,5 +16,27 @@ struct sv_result_store {
 	size_t index_size;
 	size_t measurements_room, skipped_room, failures_room;
 };
+
+/*
+ * Whether a file may hold this measurement; looks at everything but its id
+ * and source. Errors: SV_EINPUT; the text begins with the field, as a JSON
+ * path below the measurement, and a colon.
+ */
+SV_MUST_CHECK int sv_measurement_check(
+    const struct sv_measurement *, struct sv_err *err);
+
+/*
+ * Bytes of the UTF-8 character that terminated text begins with, 0 where it
+ * begins with none. Source: RFC 3629, section 4 (no overlong forms, no
+ * surrogates, nothing above U+10FFFF).
+ */
+size_t sv_utf8_length(const char *text);
+
+/*
+ * A result from the root of a file's tree, which is only read; name stands
+ * for the file in messages. Errors: SV_EINPUT, SV_ERESOURCE.
+ */
+SV_MUST_CHECK int sv_result_from_json(
+    json_t *root, const char *name, struct sv_result **out, struct sv_err *err);
 
 #endif

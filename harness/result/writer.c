@@ -1,18 +1,14 @@
 /*
- * Writing result files: the tree, its layout (one measurement a line, so that
- * files diff and grep well), and a replacement that is there whole or not at
- * all.
+ * From a result to a JSON tree and its text: one measurement a line, so that
+ * files diff and grep well. Keys keep one order, numbers 17 digits: the same
+ * result always gives the same bytes. How it reaches a disk is no concern
+ * here.
  */
 #include "result.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* JSON has no NaN: what is unknown is null. */
 static json_t *number_or_null(double value)
@@ -25,90 +21,131 @@ static json_t *text_or_null(const char *text)
 	return text != NULL ? json_string(text) : json_null();
 }
 
-static json_t *numbers(const double *values, size_t n)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < n && array != NULL; i++)
-		if (json_array_append_new(array, number_or_null(values[i])) !=
-		    0) {
-			json_decref(array);
-			array = NULL;
-		}
-	return array;
-}
-
 /* Put take_value under key; false when it is NULL or there is no memory. */
 static bool put(json_t *object, const char *key, json_t *take_value)
 {
 	return json_object_set_new(object, key, take_value) == 0;
 }
 
-static bool merge_extra(json_t *object, json_t *extra)
+static bool append(json_t *array, json_t *take_value)
 {
-	return extra == NULL ||
-	       json_object_update_recursive(object, extra) == 0;
+	return json_array_append_new(array, take_value) == 0;
 }
 
-static json_t *params_tree(const struct sv_measurement *m)
+/* The tree when it is good; else NULL, and the tree is gone. */
+static json_t *finished(json_t *tree, bool good)
 {
-	json_t *params = json_object();
-
-	for (size_t i = 0; i < m->n_params; i++)
-		if (!put(params, m->params[i].name,
-			m->params[i].text != NULL
-			    ? json_string(m->params[i].text)
-			    : json_integer(m->params[i].number))) {
-			json_decref(params);
-			return NULL;
-		}
-	return params;
+	if (good)
+		return tree;
+	json_decref(tree);
+	return NULL;
 }
 
-static json_t *summary_tree(const struct sv_summary *s)
+/*
+ * Lay unknown keys over a tree that is ours: what both have as an object is
+ * joined, one level down, which is how deep known objects nest.
+ */
+static bool merge_extra(json_t *tree, json_t *extra)
 {
-	json_t *ci = isfinite(s->ci95.lo) && isfinite(s->ci95.hi)
-			 ? json_pack("[f,f]", s->ci95.lo, s->ci95.hi)
-			 : json_null();
+	const char *key;
+	json_t *value;
 
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n",
-	    (json_int_t)s->n, "median", number_or_null(s->median), "ci95", ci,
-	    "mad", number_or_null(s->mad), "min", number_or_null(s->min), "max",
-	    number_or_null(s->max), "p05", number_or_null(s->p05), "p95",
-	    number_or_null(s->p95));
+	json_object_foreach (extra, key, value) {
+		json_t *ours = json_object_get(tree, key);
+		bool joins = json_is_object(ours) && json_is_object(value);
+
+		if ((joins ? json_object_update(ours, value)
+			   : json_object_set(tree, key, value)) != 0)
+			return false;
+	}
+	return true;
 }
 
-static json_t *samples_tree(const struct sv_measurement *m)
+static json_t *numbers(const double *values, size_t n)
 {
-	json_t *samples = json_array();
+	json_t *array = json_array();
+	bool good = array != NULL;
 
-	for (size_t i = 0; i < m->n_samples && samples != NULL; i++)
-		if (json_array_append_new(samples,
-			numbers(m->samples[i].values, m->samples[i].n)) != 0) {
-			json_decref(samples);
-			samples = NULL;
-		}
-	return samples;
+	for (size_t i = 0; good && i < n; i++)
+		good = append(array, number_or_null(values[i]));
+	return finished(array, good);
 }
 
 static json_t *texts(const char *const *list, size_t n)
 {
 	json_t *array = json_array();
+	bool good = array != NULL;
 
-	for (size_t i = 0; i < n && array != NULL; i++)
-		if (json_array_append_new(array, json_string(list[i])) != 0) {
-			json_decref(array);
-			array = NULL;
-		}
-	return array;
+	for (size_t i = 0; good && i < n; i++)
+		good = append(array, json_string(list[i]));
+	return finished(array, good);
+}
+
+static json_t *params_tree(const struct sv_measurement *m)
+{
+	json_t *params = json_object();
+	bool good = params != NULL;
+
+	for (size_t i = 0; good && i < m->n_params; i++)
+		good = put(params, m->params[i].name,
+		    m->params[i].text != NULL
+			? json_string(m->params[i].text)
+			: json_integer(m->params[i].number));
+	return finished(params, good);
+}
+
+static json_t *summary_tree(const struct sv_summary *s)
+{
+	const double ends[] = {s->ci95.lo, s->ci95.hi};
+	json_t *tree = json_object();
+	bool good = put(tree, "n", json_integer((json_int_t)s->n)) &&
+		    put(tree, "median", number_or_null(s->median)) &&
+		    put(tree, "ci95",
+			isnan(s->ci95.lo) ? json_null() : numbers(ends, 2)) &&
+		    put(tree, "mad", number_or_null(s->mad)) &&
+		    put(tree, "min", number_or_null(s->min)) &&
+		    put(tree, "max", number_or_null(s->max)) &&
+		    put(tree, "p05", number_or_null(s->p05)) &&
+		    put(tree, "p95", number_or_null(s->p95));
+
+	return finished(tree, good);
+}
+
+static json_t *samples_tree(const struct sv_measurement *m)
+{
+	json_t *samples = json_array();
+	bool good = samples != NULL;
+
+	for (size_t i = 0; good && i < m->n_samples; i++)
+		good = append(
+		    samples, numbers(m->samples[i].values, m->samples[i].n));
+	return finished(samples, good);
+}
+
+static json_t *reference_tree(const struct sv_measurement *m)
+{
+	json_t *tree;
+
+	if (!m->has_reference)
+		return json_null();
+	tree = json_object();
+	return finished(
+	    tree, put(tree, "value", json_real(m->reference)) &&
+		      put(tree, "what", text_or_null(m->reference_what)));
 }
 
 static json_t *check_tree(const struct sv_measurement *m)
 {
-	static const char *const names[] = {"none", "pass", "fail"};
+	static const char *const names[] = {
+	    [SV_CHECK_NONE] = "none",
+	    [SV_CHECK_PASS] = "pass",
+	    [SV_CHECK_FAIL] = "fail",
+	};
+	json_t *tree = json_object();
 
-	return json_pack("{s:s, s:o}", "status", names[m->check], "detail",
-	    text_or_null(m->check_detail));
+	return finished(
+	    tree, put(tree, "status", json_string(names[m->check])) &&
+		      put(tree, "detail", text_or_null(m->check_detail)));
 }
 
 static json_t *measurement_tree(
@@ -129,251 +166,218 @@ static json_t *measurement_tree(
 	    (keep == SV_KEEP_SUMMARY || m->n_samples == 0 ||
 		put(tree, "samples", samples_tree(m))) &&
 	    put(tree, "summary", summary_tree(&m->summary)) &&
-	    put(tree, "reference",
-		m->has_reference ? json_pack("{s:o, s:o}", "value",
-				       number_or_null(m->reference), "what",
-				       text_or_null(m->reference_what))
-				 : json_null()) &&
+	    put(tree, "reference", reference_tree(m)) &&
 	    put(tree, "flags", texts(m->flags, m->n_flags)) &&
 	    put(tree, "check", check_tree(m)) &&
 	    put(tree, "source",
 		m->source >= 0 ? json_integer(m->source) : json_null()) &&
 	    merge_extra(tree, m->extra);
 
-	if (good)
-		return tree;
-	json_decref(tree);
-	return NULL;
+	return finished(tree, good);
 }
 
 static json_t *source_tree(const struct sv_source *source)
 {
-	json_t *tree = json_pack("{s:s, s:o, s:o}", "title", source->title,
-	    "where", text_or_null(source->where), "retrieved",
-	    text_or_null(source->retrieved));
+	json_t *tree = json_object();
+	bool good = put(tree, "title", text_or_null(source->title)) &&
+		    put(tree, "where", text_or_null(source->where)) &&
+		    put(tree, "retrieved", text_or_null(source->retrieved)) &&
+		    merge_extra(tree, source->extra);
 
-	if (tree != NULL && !merge_extra(tree, source->extra)) {
-		json_decref(tree);
-		tree = NULL;
-	}
-	return tree;
+	return finished(tree, good);
 }
 
 static json_t *sources_tree(const struct sv_run_info *run)
 {
 	json_t *list;
+	bool good;
 
 	if (run->n_sources == 0)
 		return json_null();
 	list = json_array();
-	for (size_t i = 0; i < run->n_sources; i++)
-		if (json_array_append_new(
-			list, source_tree(&run->sources[i])) != 0) {
-			json_decref(list);
-			return NULL;
-		}
-	return list;
+	good = list != NULL;
+	for (size_t i = 0; good && i < run->n_sources; i++)
+		good = append(list, source_tree(&run->sources[i]));
+	return finished(list, good);
+}
+
+static json_t *stave_tree(const struct sv_run_info *run)
+{
+	json_t *tree = json_object();
+
+	return finished(
+	    tree, put(tree, "version", text_or_null(run->version)) &&
+		      put(tree, "revision", text_or_null(run->revision)));
 }
 
 static json_t *run_tree(const struct sv_run_info *run)
 {
-	json_t *tree = json_pack(
-	    "{s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:b, s:s, s:o}", "id",
-	    text_or_null(run->id), "label", text_or_null(run->label), "profile",
-	    text_or_null(run->profile), "started", text_or_null(run->started),
-	    "finished", text_or_null(run->finished), "stave", "version",
-	    text_or_null(run->version), "revision", text_or_null(run->revision),
-	    "complete", run->complete, "origin",
-	    run->origin != NULL ? run->origin : "measured", "source",
-	    sources_tree(run));
+	json_t *tree = json_object();
+	bool good = put(tree, "id", text_or_null(run->id)) &&
+		    put(tree, "label", text_or_null(run->label)) &&
+		    put(tree, "profile", text_or_null(run->profile)) &&
+		    put(tree, "started", text_or_null(run->started)) &&
+		    put(tree, "finished", text_or_null(run->finished)) &&
+		    put(tree, "stave", stave_tree(run)) &&
+		    put(tree, "complete", json_boolean(run->complete)) &&
+		    put(tree, "origin", text_or_null(run->origin)) &&
+		    put(tree, "source", sources_tree(run)) &&
+		    merge_extra(tree, run->extra);
 
-	if (tree != NULL && !merge_extra(tree, run->extra)) {
-		json_decref(tree);
-		tree = NULL;
-	}
-	return tree;
+	return finished(tree, good);
 }
 
-static json_t *params_or_empty(json_t *params)
+/* What skipped and failed cases begin with. */
+static bool put_case(
+    json_t *tree, const char *bench, json_t *params, const char *reason)
 {
-	return params != NULL ? json_incref(params) : json_object();
+	return put(tree, "bench", json_string(bench)) &&
+	       put(tree, "params",
+		   params != NULL ? json_incref(params) : json_object()) &&
+	       put(tree, "reason", json_string(reason));
 }
 
 static json_t *skipped_tree(const struct sv_skipped *skipped)
 {
-	json_t *tree = json_pack("{s:s, s:o, s:s, s:s}", "bench",
-	    skipped->bench, "params", params_or_empty(skipped->params),
-	    "reason", skipped->reason, "code", skipped->code);
+	json_t *tree = json_object();
+	bool good =
+	    put_case(tree, skipped->bench, skipped->params, skipped->reason) &&
+	    put(tree, "code", json_string(skipped->code)) &&
+	    merge_extra(tree, skipped->extra);
 
-	if (tree != NULL && !merge_extra(tree, skipped->extra)) {
-		json_decref(tree);
-		tree = NULL;
-	}
-	return tree;
+	return finished(tree, good);
+}
+
+/* Signals, statuses and most time limits are whole: they look it. */
+static json_t *whole_or_real(double value)
+{
+	if (fabs(value) < 1e9 && value == rint(value) && !signbit(value))
+		return json_integer((json_int_t)value);
+	return number_or_null(value);
 }
 
 static json_t *failure_tree(const struct sv_failure *failure)
 {
-	json_t *tree = json_pack("{s:s, s:o, s:s, s:o, s:s}", "bench",
-	    failure->bench, "params", params_or_empty(failure->params),
-	    "reason", failure->reason, failure->kind,
-	    number_or_null(failure->value), "log_tail", failure->log_tail);
+	json_t *tree = json_object();
+	bool good =
+	    put_case(tree, failure->bench, failure->params, failure->reason) &&
+	    put(tree, failure->kind, whole_or_real(failure->value)) &&
+	    put(tree, "log_tail", text_or_null(failure->log_tail)) &&
+	    merge_extra(tree, failure->extra);
 
-	if (tree != NULL && !merge_extra(tree, failure->extra)) {
-		json_decref(tree);
-		tree = NULL;
-	}
-	return tree;
+	return finished(tree, good);
 }
 
-static bool append(json_t *array, json_t *take_value)
+static json_t *measurements_tree(const struct sv_result *r, enum sv_keep keep)
 {
-	return json_array_append_new(array, take_value) == 0;
+	json_t *list = json_array();
+	bool good = list != NULL;
+
+	for (size_t i = 0; good && i < r->n_measurements; i++)
+		good =
+		    append(list, measurement_tree(&r->measurements[i], keep));
+	return finished(list, good);
+}
+
+static json_t *skipped_list(const struct sv_result *r)
+{
+	json_t *list = json_array();
+	bool good = list != NULL;
+
+	for (size_t i = 0; good && i < r->n_skipped; i++)
+		good = append(list, skipped_tree(&r->skipped[i]));
+	return finished(list, good);
+}
+
+static json_t *failures_list(const struct sv_result *r)
+{
+	json_t *list = json_array();
+	bool good = list != NULL;
+
+	for (size_t i = 0; good && i < r->n_failures; i++)
+		good = append(list, failure_tree(&r->failures[i]));
+	return finished(list, good);
 }
 
 json_t *sv_result_to_json(const struct sv_result *r, enum sv_keep keep)
 {
-	json_t *root = json_object(), *measurements = json_array();
-	json_t *skipped = json_array(), *failures = json_array();
-	bool good = true;
+	json_t *root = json_object();
+	bool good = put(root, "schema", json_string(SV_RESULT_SCHEMA)) &&
+		    put(root, "run", run_tree(&r->run)) &&
+		    put(root, "machine", json_incref(r->machine)) &&
+		    put(root, "device", json_incref(r->device)) &&
+		    put(root, "measurements", measurements_tree(r, keep)) &&
+		    put(root, "skipped", skipped_list(r)) &&
+		    put(root, "failures", failures_list(r)) &&
+		    merge_extra(root, r->extra);
 
-	for (size_t i = 0; good && i < r->n_measurements; i++)
-		good = append(
-		    measurements, measurement_tree(&r->measurements[i], keep));
-	for (size_t i = 0; good && i < r->n_skipped; i++)
-		good = append(skipped, skipped_tree(&r->skipped[i]));
-	for (size_t i = 0; good && i < r->n_failures; i++)
-		good = append(failures, failure_tree(&r->failures[i]));
-	good = good && put(root, "schema", json_string(SV_RESULT_SCHEMA)) &&
-	       put(root, "run", run_tree(&r->run)) &&
-	       put(root, "machine", json_incref(r->machine)) &&
-	       put(root, "device", json_incref(r->device));
-	/* These three are handed over whether or not the rest was good. */
-	good = put(root, "measurements", measurements) && good;
-	good = put(root, "skipped", skipped) && good;
-	good = put(root, "failures", failures) && good;
-	good = good && merge_extra(root, r->extra);
-	if (good)
-		return root;
-	json_decref(root);
-	return NULL;
+	return finished(root, good);
 }
 
 /* One key of the root: lists an element a line, the rest indented. */
-static int print_value(FILE *out, json_t *value)
+static bool print_value(FILE *out, const json_t *value)
 {
 	json_t *one;
 	size_t i;
 
 	if (!json_is_array(value) || json_array_size(value) == 0)
-		return json_dumpf(value, out, JSON_INDENT(1) | JSON_ENCODE_ANY);
-	fputs("[\n", out);
-	json_array_foreach (value, i, one) {
-		if (json_dumpf(one, out, JSON_COMPACT | JSON_ENCODE_ANY) != 0)
-			return -1;
-		fputs(i + 1 < json_array_size(value) ? ",\n" : "\n", out);
+		return json_dumpf(
+			   value, out, JSON_INDENT(1) | JSON_ENCODE_ANY) == 0;
+	if (fputs("[\n", out) < 0)
+		return false;
+	json_array_foreach (value, i, one)
+		if (json_dumpf(one, out, JSON_COMPACT | JSON_ENCODE_ANY) != 0 ||
+		    fputs(i + 1 < json_array_size(value) ? ",\n" : "\n]", out) <
+			0)
+			return false;
+	return true;
+}
+
+/* A key of the root as JSON text, with what stands before and after it. */
+static bool print_key(FILE *out, const char *mark, const char *key)
+{
+	json_t *name = json_string(key);
+	bool good = name != NULL && fputs(mark, out) >= 0 &&
+		    json_dumpf(name, out, JSON_ENCODE_ANY) == 0 &&
+		    fputs(": ", out) >= 0;
+
+	json_decref(name);
+	return good;
+}
+
+static bool print_root(FILE *out, json_t *root)
+{
+	const char *key, *mark = "{\n";
+	json_t *value;
+
+	json_object_foreach (root, key, value) {
+		if (!print_key(out, mark, key) || !print_value(out, value))
+			return false;
+		mark = ",\n";
 	}
-	fputs("]", out);
-	return 0;
+	return fputs("\n}\n", out) >= 0 && fflush(out) == 0;
 }
 
 int sv_result_print(
     const struct sv_result *r, FILE *out, enum sv_keep keep, struct sv_err *err)
 {
-	json_t *root = sv_result_to_json(r, keep), *value;
-	const char *key, *mark = "{\n";
+	json_t *root = sv_result_to_json(r, keep);
 	int code = 0;
 
 	if (root == NULL)
 		return sv_err_set(
 		    err, SV_ERESOURCE, "print result: out of memory");
 	errno = 0;
-	json_object_foreach (root, key, value) {
-		/* Keys of the root are ours or were read as JSON text. */
-		json_t *name = json_string(key);
+	if (!print_root(out, root)) {
+		int cause = errno;
 
-		fputs(mark, out);
-		if (name == NULL ||
-		    json_dumpf(name, out, JSON_ENCODE_ANY) != 0 ||
-		    fputs(": ", out) < 0 || print_value(out, value) != 0)
-			code = SV_EOUTPUT;
-		json_decref(name);
-		mark = ",\n";
+		/* The printing library fails silently for want of memory. */
+		code = ferror(out)
+			   ? sv_err_set(err, SV_EOUTPUT, "print result: %s",
+				 cause != 0 ? strerror(cause) : "output failed")
+			   : sv_err_set(err, SV_ERESOURCE,
+				 "print result: out of memory");
 	}
-	fputs("\n}\n", out);
 	json_decref(root);
-	if (code != 0 || fflush(out) != 0 || ferror(out))
-		return sv_err_set(err, SV_EOUTPUT, "write result: %s",
-		    errno != 0 ? strerror(errno) : "output failed");
-	return 0;
-}
-
-/* Make the rename durable; a file system that cannot is no error. */
-static void sync_folder(const char *path)
-{
-	char *copy = strdup(path);
-	int folder;
-
-	if (copy == NULL)
-		return;
-	folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder >= 0) {
-		(void)fsync(folder);
-		close(folder);
-	}
-	free(copy);
-}
-
-static int write_temporary(const struct sv_result *r, const char *temporary,
-    const char *path, enum sv_keep keep, struct sv_err *err)
-{
-	struct sv_err cause;
-	FILE *out;
-	int fd =
-	    open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int code;
-
-	if (fd < 0 || (out = fdopen(fd, "w")) == NULL) {
-		code = sv_err_set(
-		    err, SV_EOUTPUT, "write %s: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return code;
-	}
-	code = sv_result_print(r, out, keep, &cause);
-	if (code != 0)
-		sv_err_set(err, code, "%s: %s", path, cause.text);
-	if (code == 0 && fsync(fd) != 0)
-		code = sv_err_set(
-		    err, SV_EOUTPUT, "sync %s: %s", path, strerror(errno));
-	if (fclose(out) != 0 && code == 0)
-		code = sv_err_set(
-		    err, SV_EOUTPUT, "close %s: %s", path, strerror(errno));
-	return code;
-}
-
-int sv_result_write(const struct sv_result *r, const char *path,
-    enum sv_keep keep, struct sv_err *err)
-{
-	struct stat info;
-	char *temporary;
-	int code;
-
-	/* A rename would put a file in the place of a device or a pipe. */
-	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-		return sv_err_set(err, SV_EOUTPUT,
-		    "write %s: it exists and is not a regular file", path);
-	if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
-		return sv_err_set(
-		    err, SV_ERESOURCE, "write %s: out of memory", path);
-	code = write_temporary(r, temporary, path, keep, err);
-	if (code == 0 && rename(temporary, path) != 0)
-		code = sv_err_set(
-		    err, SV_EOUTPUT, "replace %s: %s", path, strerror(errno));
-	if (code == 0)
-		sync_folder(path);
-	else
-		(void)unlink(temporary);
-	free(temporary);
 	return code;
 }

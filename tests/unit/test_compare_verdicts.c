@@ -7,6 +7,7 @@
 #include "compare.h"
 #include "near.h"
 #include "random.h"
+#include "stave/order.h"
 
 static const struct sv_compare_options usual = {0.05, 0.02};
 
@@ -36,8 +37,18 @@ static struct sv_result *make(const char *label, const char *cpu, size_t n,
 		for (size_t j = 0; j < 10; j++)
 			rounds[j] =
 			    medians[i] * (1.0 + noise * test_normal(&seed));
-		m.summary.n = 10;
-		m.summary.median = medians[i];
+		double sorted[10];
+
+		memcpy(sorted, rounds, sizeof sorted);
+		sv_order_sort(sorted, 10);
+		m.summary = (struct sv_summary){.n = 10,
+		    .median = sv_order_median(sorted, 10),
+		    .ci95 = {NAN, NAN},
+		    .mad = NAN,
+		    .min = NAN,
+		    .max = NAN,
+		    .p05 = NAN,
+		    .p95 = NAN};
 		assert_int_equal(sv_result_add(r, &m, &err), 0);
 	}
 	return r;
