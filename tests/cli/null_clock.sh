@@ -8,6 +8,9 @@ clock=$2
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 
+# A sanitizer's runtime wants to be first in the process; the clock must be.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
+export ASAN_OPTIONS
 for turn in 1 2; do
 	LD_PRELOAD=$clock "$worker" null --profile standard \
 		3>"$folder/$turn" >"$folder/log" 2>&1 || {
