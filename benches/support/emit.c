@@ -170,3 +170,22 @@ json_t *sv_emit_device(struct sv_device *device)
 	put(c.device, "unknown", c.unknown);
 	return c.device;
 }
+
+/* A state has only what is known: why something is not, the device told. */
+static void leave_out(struct sv_facts *facts, const char *path, const char *why)
+{
+	(void)facts;
+	(void)path;
+	(void)why;
+}
+
+json_t *sv_emit_state(struct sv_device *device)
+{
+	struct collector c = {.facts = {on_text, on_number, on_integer,
+				  on_boolean, leave_out, on_integers, on_texts},
+	    .device = json_object()};
+
+	if (device->ops->state != NULL)
+		device->ops->state(device, &c.facts);
+	return c.device;
+}

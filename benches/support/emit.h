@@ -20,6 +20,9 @@ json_t *sv_emit_params(const struct sv_case *);
 /* A case's message with id, bench and params. */
 json_t *sv_emit_case(const struct sv_case *);
 
+/* What a device is doing right now, as an object; a new reference. */
+json_t *sv_emit_state(struct sv_device *);
+
 /* Facts of a device as an object with its "unknown" list; new reference. */
 json_t *sv_emit_device(struct sv_device *);
 

@@ -23,6 +23,10 @@
 #define MAX_SAMPLES   1024
 #define MAX_GROWTH    10.0
 
+/* While sampling, the device's state is read this often, between samples. */
+#define WATCH_EVERY_NS 100000000u
+#define MAX_WATCHED    32
+
 /* Limits of time by profile: how long warming and sampling may take. */
 static const struct {
 	double warm_ns, sample_ns;
@@ -42,6 +46,8 @@ struct sampler {
 	double *values;	 /* [n_metrics][MAX_SAMPLES] */
 	double *scratch; /* [MAX_SAMPLES] */
 	size_t n;
+	json_t *before, *during, *after; /* states of the device */
+	uint64_t watched_ns;
 };
 
 static double convert(
@@ -149,6 +155,18 @@ static int warm_up(struct sampler *s, double limit_ns, struct sv_err *err)
 	return 0;
 }
 
+/* Read the device's state when it is time to, never inside a sample. */
+static void watch(struct sampler *s)
+{
+	uint64_t now = sv_now_ns();
+
+	if (json_array_size(s->during) >= MAX_WATCHED ||
+	    (s->watched_ns != 0 && now - s->watched_ns < WATCH_EVERY_NS))
+		return;
+	s->watched_ns = now;
+	json_array_append_new(s->during, sv_emit_state(s->context->device));
+}
+
 static int collect(
     struct sampler *s, double limit_ns, const char **why, struct sv_err *err)
 {
@@ -164,6 +182,7 @@ static int collect(
 		if (code != 0)
 			return code;
 		s->n++;
+		watch(s);
 		switch (
 		    sv_stopping_judge(&stopping, s->values, s->n, s->scratch)) {
 		case SV_STOP_SETTLED:
@@ -190,9 +209,58 @@ static json_t *values_of(const struct sampler *s, size_t metric)
 	return values;
 }
 
+static bool has_reason(json_t *state, const char *reason)
+{
+	json_t *found;
+	size_t i;
+
+	json_array_foreach (json_object_get(state, "throttle"), i, found)
+		if (strcmp(json_string_value(found), reason) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the clock was lower for this reason while samples were taken. */
+static bool was_slowed(const struct sampler *s, const char *reason)
+{
+	json_t *state;
+	size_t i;
+
+	json_array_foreach (s->during, i, state)
+		if (has_reason(state, reason))
+			return true;
+	return has_reason(s->after, reason);
+}
+
+/*
+ * The hardware's reasons make samples invalid; a cap or software's slowdown
+ * belongs to the card as it is. Source: method notes, section 3.
+ */
+static void add_throttle_flags(const struct sampler *s, json_t *flags)
+{
+	static const char *const annotated[] = {"sw_power_cap", "sw_thermal"};
+
+	if (was_slowed(s, "hw_slowdown") || was_slowed(s, "hw_thermal") ||
+	    was_slowed(s, "hw_power_brake"))
+		json_array_append_new(flags, json_string("throttled"));
+	for (size_t i = 0; i < 2; i++)
+		if (was_slowed(s, annotated[i]))
+			json_array_append_new(flags, json_string(annotated[i]));
+}
+
+/* What the device was doing; NULL where the backend does not tell. */
+static json_t *state_of(const struct sampler *s)
+{
+	if (s->context->device->ops->state == NULL)
+		return NULL;
+	return json_pack("{s:O, s:O, s:O}", "before", s->before, "during",
+	    s->during, "after", s->after);
+}
+
 static void report(const struct sampler *s, const char *why)
 {
 	const struct sv_bench *bench = s->context->current->bench;
+	json_t *state = state_of(s);
 
 	for (size_t i = 0; i < s->n_metrics; i++) {
 		const struct sv_sampled *m = &s->metrics[i];
@@ -205,16 +273,19 @@ static void report(const struct sampler *s, const char *why)
 			json_array_append_new(flags, json_string("short"));
 		if (m->flag != NULL)
 			json_array_append_new(flags, json_string(m->flag));
+		add_throttle_flags(s, flags);
 		if (m->reference > 0.0)
 			reference = json_pack("{s:f, s:s}", "value",
 			    m->reference, "what", m->reference_what);
 		sv_emit("samples",
-		    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:s}",
+		    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:s, s:O*}",
 			"metric", m->metric, "unit", metric->unit, "better",
 			metric->higher_is_better ? "higher" : "lower", "inner",
 			(json_int_t)s->inner, "values", values_of(s, i),
-			"reference", reference, "flags", flags, "stop", why));
+			"reference", reference, "flags", flags, "stop", why,
+			"state", state));
 	}
+	json_decref(state);
 }
 
 int sv_sample(struct sv_bench_context *context,
@@ -238,14 +309,20 @@ int sv_sample(struct sv_bench_context *context,
 		free(s.scratch);
 		return sv_err_set(err, SV_ERESOURCE, "samples: out of memory");
 	}
+	s.before = sv_emit_state(context->device);
+	s.during = json_array();
 	code = s.inner == 0 ? calibrate(&s, sampling, err) : 0;
 	if (code == 0)
 		code = warm_up(&s, limits[context->level].warm_ns, err);
 	if (code == 0)
 		code = collect(&s, limits[context->level].sample_ns, &why, err);
+	s.after = sv_emit_state(context->device);
 	if (code == 0)
 		report(&s, why);
 	free(s.values);
 	free(s.scratch);
+	json_decref(s.before);
+	json_decref(s.during);
+	json_decref(s.after);
 	return code;
 }

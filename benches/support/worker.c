@@ -194,10 +194,35 @@ static void plan(const struct request *request, struct sv_device *device)
 		sv_axes_each(sv_benches[i], request->level, plan_case, device);
 }
 
-/* Measure one case named on the command line, CASE[@INNER]. */
-static void measure(struct sv_bench_context *context,
+/*
+ * Run a case and ask the device how it stands afterwards. *lost: no further
+ * case can be measured by this process.
+ */
+static int run_case(struct sv_bench_context *context, const struct sv_case *c,
+    bool *lost, struct sv_err *err)
+{
+	struct sv_device *device = sv_context_device(context);
+	struct sv_err late = {0};
+	int code = c->bench->supported(device, c, err), settled = 0;
+
+	if (code == 0)
+		code = c->bench->run(context, c, err);
+	if (device->ops->settle != NULL)
+		settled = device->ops->settle(device, &late);
+	*lost = settled == SV_EDEVICE;
+	if (code == 0 && settled != 0)
+		code = sv_err_set(err, settled, "%s", late.text);
+	return code;
+}
+
+/*
+ * Measure one case named on the command line, CASE[@INNER]. False when this
+ * process can measure no more.
+ */
+static bool measure(struct sv_bench_context *context,
     const struct sv_bench *bench, const struct request *request, char *name)
 {
+	bool lost = false;
 	struct sv_err err = {0};
 	struct sv_case c;
 	char *at = strrchr(name, '@');
@@ -213,12 +238,10 @@ static void measure(struct sv_bench_context *context,
 		c.inner = inner;
 		sv_emit("case", sv_emit_case(&c));
 		sv_context_begin(context, &c);
-		code = bench->supported(sv_context_device(context), &c, &err);
-		if (code == 0)
-			code = bench->run(context, &c, &err);
+		code = run_case(context, &c, &lost, &err);
 	}
 	if (code == 0)
-		return;
+		return !lost;
 	fprintf(stderr, "%s: %s\n", name, err.text);
 	if (code == SV_EUNSUPPORTED || code == SV_EPERMISSION ||
 	    code == SV_ERESOURCE)
@@ -226,6 +249,7 @@ static void measure(struct sv_bench_context *context,
 	else
 		sv_emit("error", json_pack("{s:s, s:s}", "reason", err.text,
 				     "code", sv_err_name(code)));
+	return !lost;
 }
 
 struct runner {
@@ -239,12 +263,13 @@ static int measure_each(void *state, const struct sv_case *c)
 	char id[SV_CASE_ID_BYTES];
 
 	sv_axes_id(c, id);
-	measure(runner->context, c->bench, runner->request, id);
-	return 0;
+	return measure(runner->context, c->bench, runner->request, id)
+		   ? 0
+		   : SV_EDEVICE;
 }
 
 static int run_bench(const struct request *request,
-    const struct sv_bench *bench, struct sv_device *device)
+    const struct sv_bench *bench, struct sv_device *device, bool *lost)
 {
 	/* Another seed in every round, the same one in a repeated run. */
 	uint64_t seed = request->seed + request->round * 0x9e3779b97f4a7c15u;
@@ -255,10 +280,12 @@ static int run_bench(const struct request *request,
 		fprintf(stderr, "out of memory\n");
 		return EXIT_FAILURE;
 	}
-	for (size_t i = 0; i < request->n_cases; i++)
-		measure(runner.context, bench, request, request->cases[i]);
+	for (size_t i = 0; !*lost && i < request->n_cases; i++)
+		*lost =
+		    !measure(runner.context, bench, request, request->cases[i]);
 	if (request->n_cases == 0)
-		sv_axes_each(bench, request->level, measure_each, &runner);
+		*lost = sv_axes_each(
+			    bench, request->level, measure_each, &runner) != 0;
 	sv_context_free(runner.context);
 	return 0;
 }
@@ -268,6 +295,7 @@ static int with_device(
 {
 	struct sv_device *device;
 	struct sv_err err = {0};
+	bool lost = false;
 	int status = 0;
 
 	if (sv_backend->open(&device, request->device, &err) != 0) {
@@ -278,9 +306,9 @@ static int with_device(
 	if (bench == NULL)
 		plan(request, device);
 	else
-		status = run_bench(request, bench, device);
+		status = run_bench(request, bench, device, &lost);
 	device->ops->close(device);
-	sv_emit("bye", NULL);
+	sv_emit("bye", lost ? json_pack("{s:b}", "lost", 1) : NULL);
 	return status;
 }
 

@@ -161,6 +161,7 @@ static int take(struct sv_collector *c, enum sv_message_type type,
 		if (c->open)
 			close_case(c);
 		c->ended = true;
+		c->lost = json_is_true(json_object_get(message, "lost"));
 		return 0;
 	default:
 		break;

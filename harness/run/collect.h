@@ -27,6 +27,7 @@ struct sv_collector {
 	size_t n_pending, at;	     /* at: the next to be announced */
 	unsigned round;
 	bool greeted, open, ended; /* a case is open; bye has come */
+	bool lost;		   /* and with it: the rest is for another */
 	json_t *record;		   /* of the open case */
 	size_t case_bytes;
 	struct sv_lines lines;

@@ -23,6 +23,8 @@ enum sv_profile {
 SV_MUST_CHECK int sv_profile_parse(
     const char *name, enum sv_profile *out, struct sv_err *err);
 const char *sv_profile_name(enum sv_profile);
+/* Rounds of a profile: 6, 10 or 15. */
+unsigned sv_profile_rounds(enum sv_profile);
 
 /* What `stave run` was asked for; text is borrowed. */
 struct sv_run_options {

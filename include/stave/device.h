@@ -252,7 +252,7 @@ struct sv_backend {
 
 	/*
 	 * Record `nodes` launches of one kernel as a graph that one call
-	 * replays.
+	 * replays. May replay it once itself, to have it ready.
 	 */
 	int (*graph_new)(struct sv_device *, const char *kernel, struct sv_grid,
 	    const void *args, size_t args_bytes, size_t nodes,
@@ -271,6 +271,10 @@ struct sv_backend {
 	/* Bytes an operand element has in this precision, and the result's. */
 	void (*gemm_element_bytes)(struct sv_device *, enum sv_precision,
 	    size_t *operand, size_t *result);
+	/*
+	 * The first product of a kind may load code and wait for the device:
+	 * do one, and wait for it, before a hold.
+	 */
 	int (*gemm)(
 	    struct sv_stream *, const struct sv_gemm *, struct sv_err *);
 

@@ -29,11 +29,15 @@
  *   progress  done (0…1), optional
  *   samples   metric, unit, better, inner (iterations a sample holds),
  *             values [numbers in unit], reference null | {value, what},
- *             flags [strings], stop (why sampling ended)
+ *             flags [strings], stop (why sampling ended), state, optional:
+ *             {before, during: [objects], after}, what the device was doing
+ *             (device.h, state)
  *   check     status "pass" | "fail" | "none", detail
  *   skip      id, bench, params, reason, code (SV_SKIP_*): cannot run here
  *   error     reason, code (SV_FAIL_*): this case failed, the next may work
- *   bye       the worker ended as it meant to
+ *   bye       the worker ended as it meant to; lost, optional: true where
+ *             its device is lost to it, so that the cases that were not
+ *             announced need a fresh process
  *
  * A case id is `bench/metric?k=v&…`, keys sorted; a case that yields several
  * metrics joins their names with `+`. A case is finished when the next case
