@@ -302,6 +302,9 @@ static int with_device(
 		hello(NULL);
 		return refuse(&err);
 	}
+	/* A plan tells the library's version, which opening it tells. */
+	if (bench == NULL)
+		(void)device->ops->can_precision(device, SV_FP32, &err);
 	hello(json_pack("{s:o}", "device", sv_emit_device(device)));
 	if (bench == NULL)
 		plan(request, device);

@@ -281,3 +281,87 @@ int sv_assemble(struct sv_result *r, json_t *cases, json_t *skipped,
 			code = add_outcome(r, one, faults, err);
 	return code;
 }
+
+/* What the states of all samples say together. */
+struct loaded {
+	double power_w, temperature_c; /* highest, NaN unknown */
+	json_t *reasons;	       /* each once */
+	size_t states, throttled;
+};
+
+static void add_reason(json_t *reasons, json_t *reason)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach (reasons, i, one)
+		if (json_equal(one, reason))
+			return;
+	json_array_append(reasons, reason);
+}
+
+static void add_state(struct loaded *l, json_t *state)
+{
+	json_t *power = json_object_get(state, "power_w");
+	json_t *temperature = json_object_get(state, "temperature_C");
+	json_t *reasons = json_object_get(state, "throttle"), *reason;
+	size_t i;
+
+	if (!json_is_array(reasons))
+		return;
+	l->states++;
+	l->throttled += json_array_size(reasons) > 0;
+	json_array_foreach (reasons, i, reason)
+		add_reason(l->reasons, reason);
+	if (json_is_number(power))
+		l->power_w = fmax(l->power_w, json_number_value(power));
+	if (json_is_number(temperature))
+		l->temperature_c =
+		    fmax(l->temperature_c, json_number_value(temperature));
+}
+
+static void forget_unknown(json_t *device, const char *field)
+{
+	json_t *list = json_object_get(device, "unknown");
+
+	for (size_t i = json_array_size(list); i-- > 0;)
+		if (strcmp(text_of(json_array_get(list, i), "field"), field) ==
+		    0)
+			json_array_remove(list, i);
+}
+
+static void put_number(
+    json_t *device, json_t *home, const char *key, const char *field, double x)
+{
+	if (!isfinite(x) || !json_is_object(home))
+		return;
+	json_object_set_new(home, key, json_real(x));
+	forget_unknown(device, field);
+}
+
+void sv_assemble_device(json_t *device, json_t *records)
+{
+	struct loaded l = {NAN, NAN, json_array(), 0, 0};
+	json_t *record, *samples, *state;
+	size_t i, j, k;
+
+	json_array_foreach (records, i, record)
+		json_array_foreach (
+		    json_object_get(record, "metrics"), j, samples)
+			json_array_foreach (
+			    json_object_get(
+				json_object_get(samples, "state"), "during"),
+			    k, state)
+				add_state(&l, state);
+	put_number(device, json_object_get(device, "power"),
+	    "draw_under_load_w", "power.draw_under_load_w", l.power_w);
+	put_number(device, device, "temperature_under_load_C",
+	    "temperature_under_load_C", l.temperature_c);
+	if (l.states > 0) {
+		json_object_set_new(device, "throttle",
+		    json_pack("{s:O, s:f}", "reasons", l.reasons, "fraction",
+			(double)l.throttled / (double)l.states));
+		forget_unknown(device, "throttle");
+	}
+	json_decref(l.reasons);
+}

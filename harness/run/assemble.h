@@ -21,4 +21,11 @@ SV_MUST_CHECK int sv_assemble(struct sv_result *, json_t *cases,
     json_t *skipped, json_t *records, unsigned planned, bool *faults,
     struct sv_err *err);
 
+/*
+ * Fill what only a loaded device shows from the states that samples came
+ * with: power draw, temperature, reasons of throttling and for how much of the
+ * time. Fields that no state tells stay as they are.
+ */
+void sv_assemble_device(json_t *device, json_t *records);
+
 #endif

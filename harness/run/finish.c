@@ -32,7 +32,7 @@ static int make_result(struct sv_run_state *run, struct sv_result **out,
 	json_decref(r->machine);
 	json_decref(r->device);
 	r->machine = json_incref(json_object_get(run->header, "machine_facts"));
-	r->device = json_incref(facts);
+	r->device = json_deep_copy(facts);
 	r->run = (struct sv_run_info){
 	    .id = sv_result_text(r, sv_run_option(run, "run_id")),
 	    .label = sv_result_text(r, sv_run_option(run, "label")),
@@ -53,10 +53,13 @@ static int make_result(struct sv_run_state *run, struct sv_result **out,
 	code = sv_assemble(r, run->plan.messages,
 	    json_object_get(run->header, "skipped"), run->records,
 	    run->plan.rounds, faults, err);
+	if (code == 0 && r->device == NULL)
+		code = sv_err_set(err, SV_ERESOURCE, "result: out of memory");
 	if (code != 0) {
 		sv_result_free(r);
 		return code;
 	}
+	sv_assemble_device(r->device, run->records);
 	*out = r;
 	return 0;
 }
