@@ -274,6 +274,7 @@ static void gemm_element_bytes(struct sv_device *device,
 static const struct sv_backend host_backend = {
     .version = SV_BACKEND_VERSION,
     .name = "host",
+    .patient = SV_WAIT_BLOCK,
     .list = list_devices,
     .open = open_device,
     .close = close_device,

@@ -45,7 +45,8 @@ int sv_rig_end(struct sv_rig *rig, double *elapsed_ns, struct sv_err *err)
 
 	if ((code = rig->ops->event_record(rig->stream, rig->stop, err)) != 0 ||
 	    (code = rig->ops->release(rig->stream, err)) != 0 ||
-	    (code = rig->ops->stream_sync(rig->stream, SV_WAIT_SPIN, err)) != 0)
+	    (code = rig->ops->stream_sync(
+		 rig->stream, rig->ops->patient, err)) != 0)
 		return code;
 	return rig->ops->event_elapsed_ns(
 	    rig->start, rig->stop, elapsed_ns, err);

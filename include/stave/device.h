@@ -136,6 +136,11 @@ struct sv_device_limits {
 struct sv_backend {
 	unsigned version; /* SV_BACKEND_VERSION */
 	const char *name; /* "host", "cuda" */
+	/*
+	 * How to wait for long work without taking anything from the device:
+	 * a host that spins takes a core from a device made of cores.
+	 */
+	enum sv_wait patient;
 
 	/*
 	 * List up to max devices into entries; *count gets how many there

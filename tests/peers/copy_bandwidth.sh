@@ -16,7 +16,7 @@ trap 'rm -r "$work"' EXIT
 
 ours()
 {
-	"$worker" transfer --profile standard \
+	"$worker" transfer --profile quick \
 		"transfer/bandwidth?bytes=268435456&direction=h2d&memory=$1" \
 		3>&1 >/dev/null 2>&1 | python3 "$here/messages.py" |
 		awk '{print $3}' >>"$work/$1"
@@ -25,7 +25,7 @@ ours()
 i=0
 while [ "$i" -lt "$turns" ]; do
 	ours pinned
-	mbw -q -t0 -n 10 $mib | awk '/AVG/ {print $9 * 1048576}' \
+	mbw -q -t0 -n 20 $mib | awk '/AVG/ {print $9 * 1048576}' \
 		>>"$work/mbw"
 	ours pageable
 	i=$((i + 1))

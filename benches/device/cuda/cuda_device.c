@@ -429,6 +429,7 @@ static int settle(struct sv_device *device, struct sv_err *err)
 static const struct sv_backend cuda_backend = {
     .version = SV_BACKEND_VERSION,
     .name = "cuda",
+    .patient = SV_WAIT_SPIN,
     .list = list_devices,
     .open = open_device,
     .close = close_device,
