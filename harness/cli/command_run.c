@@ -1,6 +1,7 @@
 /* stave run: measure, save, show. */
 #include <ctype.h>
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,18 @@ static error_t add_patterns(const struct argp_state *state, char *list,
 			    state, "at most %d names", MAX_PATTERNS);
 		patterns[(*n)++] = one;
 	}
+	return 0;
+}
+
+/* 0 when the text can stand in a result file, which is UTF-8. */
+static error_t check_text(
+    const struct argp_state *state, const char *option, const char *text)
+{
+	json_t *json = json_string(text);
+
+	if (json == NULL)
+		return sv_wrong(state, "%s: expected text in UTF-8", option);
+	json_decref(json);
 	return 0;
 }
 
@@ -107,10 +120,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return add_patterns(state, arg, a->skips, &a->n_skips);
 	case KEY_LABEL:
 		a->options.label = arg;
-		return 0;
+		return check_text(state, "--label", arg);
 	case 'o':
 		a->options.output = arg;
-		return 0;
+		return check_text(state, "--output", arg);
 	case KEY_RESUME:
 		a->resume = arg;
 		return 0;

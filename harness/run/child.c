@@ -121,8 +121,11 @@ int sv_spawn(const char *path, char *const argv[], struct sv_child *out,
 	pid_t pid;
 
 	if (high_pipe(wire) != 0 || high_pipe(log) != 0) {
-		failed =
-		    sv_err_set(err, SV_ESYSTEM, "pipe: %s", strerror(errno));
+		failed = sv_err_set(err, SV_ESYSTEM,
+		    "open the pipes of a worker: %s%s", strerror(errno),
+		    errno == EINVAL || errno == EMFILE
+			? "; more open files must be allowed (ulimit -n)"
+			: "");
 		goto close_pipes;
 	}
 	failed = start(path, argv, wire[1], log[1], &pid);

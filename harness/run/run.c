@@ -59,8 +59,8 @@ int sv_run_apply(struct sv_run_state *run, json_t *record, struct sv_err *err)
 	if (c == NULL || outcome == NULL || round < 1 ||
 	    round > (json_int_t)run->plan.rounds)
 		return sv_err_set(err, SV_EINPUT,
-		    "journal: a record of a case or round that the plan "
-		    "lacks: \"%.100s\"",
+		    "a record of a case or round that the plan lacks: "
+		    "\"%.100s\"",
 		    id != NULL ? id : "");
 	c->done[round - 1] = 1;
 	c->out = c->out || strcmp(outcome, "measured") != 0;
@@ -160,6 +160,19 @@ int sv_run(const struct sv_run_options *options,
 	return code;
 }
 
+/* A record of the journal, of which the header is line 1. */
+static int apply_stored(struct sv_run_state *run, const char *part_dir,
+    json_t *record, size_t index, struct sv_err *err)
+{
+	struct sv_err why = {0};
+	int code = sv_run_apply(run, record, &why);
+
+	return code == 0
+		   ? 0
+		   : sv_err_set(err, code, "%s/journal.ndjson: line %zu: %s",
+			 part_dir, index + 2, why.text);
+}
+
 int sv_run_resume(const char *part_dir, const struct sv_run_listener *listener,
     struct sv_result **out, struct sv_run_outcome *outcome, struct sv_err *err)
 {
@@ -184,7 +197,7 @@ int sv_run_resume(const char *part_dir, const struct sv_run_listener *listener,
 		    err);
 	json_array_foreach (run.records, i, record)
 		if (code == 0)
-			code = sv_run_apply(&run, record, err);
+			code = apply_stored(&run, part_dir, record, i, err);
 	if (code == 0)
 		code = carry_out(&run, out, outcome, err);
 	restore_signals(&run);

@@ -3,7 +3,7 @@
 # status of each line of golden/commands must be what golden/NAME.txt holds.
 # usage: golden.sh STAVE [--regenerate]
 set -u
-stave=$1
+stave=$(realpath "$1")
 regenerate=${2:-}
 here=$(cd "$(dirname "$0")" && pwd)
 fixtures=$here/../fixtures/cli
