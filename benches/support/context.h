@@ -74,6 +74,17 @@ SV_MUST_CHECK int sv_sample(struct sv_bench_context *,
     struct sv_err *err);
 
 /*
+ * Measure for a fixed time, not until it settles: n windows, each until its
+ * readings add up to window_ns. metrics[0] gets the windows' values,
+ * metrics[1] the one value that `of` makes of them. The device's state is read
+ * between windows. Errors: those of measure.
+ */
+SV_MUST_CHECK int sv_sample_windows(struct sv_bench_context *,
+    const struct sv_sampled metrics[2], const struct sv_sampling *,
+    double window_ns, size_t n, double (*of)(const double *values, size_t n),
+    sv_measure_fn *measure, void *state, struct sv_err *err);
+
+/*
  * Made by the worker for one process; ends with it. level chooses how long a
  * case may take.
  */

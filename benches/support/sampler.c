@@ -3,6 +3,7 @@
  * until the rule says stop, and report. What a sample is, is the benchmark's
  * business; when to stop is stopping.c's.
  */
+#include <assert.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -199,14 +200,13 @@ static int collect(
 	return 0;
 }
 
-static json_t *values_of(const struct sampler *s, size_t metric)
+static json_t *array_of(const double *values, size_t n)
 {
-	json_t *values = json_array();
+	json_t *array = json_array();
 
-	for (size_t i = 0; i < s->n; i++)
-		json_array_append_new(
-		    values, json_real(s->values[metric * MAX_SAMPLES + i]));
-	return values;
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(array, json_real(values[i]));
+	return array;
 }
 
 static bool has_reason(json_t *state, const char *reason)
@@ -257,35 +257,48 @@ static json_t *state_of(const struct sampler *s)
 	    s->during, "after", s->after);
 }
 
-static void report(const struct sampler *s, const char *why)
+static void report(const struct sampler *s, const struct sv_sampled *m,
+    const double *values, size_t n, bool is_short, const char *why)
 {
-	const struct sv_bench *bench = s->context->current->bench;
-	json_t *state = state_of(s);
+	const struct sv_metric *metric =
+	    sv_axes_metric(s->context->current->bench, m->metric);
+	json_t *flags = json_array(), *reference = json_null();
 
-	for (size_t i = 0; i < s->n_metrics; i++) {
-		const struct sv_sampled *m = &s->metrics[i];
-		const struct sv_metric *metric =
-		    sv_axes_metric(bench, m->metric);
-		json_t *flags = json_array();
-		json_t *reference = json_null();
+	if (is_short)
+		json_array_append_new(flags, json_string("short"));
+	if (m->flag != NULL)
+		json_array_append_new(flags, json_string(m->flag));
+	add_throttle_flags(s, flags);
+	if (m->reference > 0.0)
+		reference = json_pack("{s:f, s:s}", "value", m->reference,
+		    "what", m->reference_what);
+	sv_emit("samples",
+	    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:s, s:o*}",
+		"metric", m->metric, "unit", metric->unit, "better",
+		metric->higher_is_better ? "higher" : "lower", "inner",
+		(json_int_t)s->inner, "values", array_of(values, n),
+		"reference", reference, "flags", flags, "stop", why, "state",
+		state_of(s)));
+}
 
-		if (s->n < SV_STOP_MIN_BLOCKS)
-			json_array_append_new(flags, json_string("short"));
-		if (m->flag != NULL)
-			json_array_append_new(flags, json_string(m->flag));
-		add_throttle_flags(s, flags);
-		if (m->reference > 0.0)
-			reference = json_pack("{s:f, s:s}", "value",
-			    m->reference, "what", m->reference_what);
-		sv_emit("samples",
-		    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:s, s:O*}",
-			"metric", m->metric, "unit", metric->unit, "better",
-			metric->higher_is_better ? "higher" : "lower", "inner",
-			(json_int_t)s->inner, "values", values_of(s, i),
-			"reference", reference, "flags", flags, "stop", why,
-			"state", state));
-	}
-	json_decref(state);
+static int begin(struct sampler *s, struct sv_err *err)
+{
+	s->values = calloc(s->n_metrics * MAX_SAMPLES, sizeof *s->values);
+	s->scratch = malloc(MAX_SAMPLES * sizeof *s->scratch);
+	if (s->values == NULL || s->scratch == NULL)
+		return sv_err_set(err, SV_ERESOURCE, "samples: out of memory");
+	s->before = sv_emit_state(s->context->device);
+	s->during = json_array();
+	return 0;
+}
+
+static void end(struct sampler *s)
+{
+	free(s->values);
+	free(s->scratch);
+	json_decref(s->before);
+	json_decref(s->during);
+	json_decref(s->after);
 }
 
 int sv_sample(struct sv_bench_context *context,
@@ -300,29 +313,69 @@ int sv_sample(struct sv_bench_context *context,
 	    .state = state,
 	    .inner = context->current->inner};
 	const char *why = NULL;
-	int code;
+	int code = begin(&s, err);
 
-	s.values = calloc(n_metrics * MAX_SAMPLES, sizeof *s.values);
-	s.scratch = malloc(MAX_SAMPLES * sizeof *s.scratch);
-	if (s.values == NULL || s.scratch == NULL) {
-		free(s.values);
-		free(s.scratch);
-		return sv_err_set(err, SV_ERESOURCE, "samples: out of memory");
-	}
-	s.before = sv_emit_state(context->device);
-	s.during = json_array();
-	code = s.inner == 0 ? calibrate(&s, sampling, err) : 0;
+	if (code == 0 && s.inner == 0)
+		code = calibrate(&s, sampling, err);
 	if (code == 0)
 		code = warm_up(&s, limits[context->level].warm_ns, err);
 	if (code == 0)
 		code = collect(&s, limits[context->level].sample_ns, &why, err);
-	s.after = sv_emit_state(context->device);
-	if (code == 0)
-		report(&s, why);
-	free(s.values);
-	free(s.scratch);
-	json_decref(s.before);
-	json_decref(s.during);
-	json_decref(s.after);
+	if (code == 0) {
+		s.after = sv_emit_state(context->device);
+		for (size_t i = 0; i < n_metrics; i++)
+			report(&s, &metrics[i], s.values + i * MAX_SAMPLES, s.n,
+			    s.n < SV_STOP_MIN_BLOCKS, why);
+	}
+	end(&s);
+	return code;
+}
+
+/* One window: readings until they add up; its value is over all of them. */
+static int take_window(struct sampler *s, double window_ns, struct sv_err *err)
+{
+	double readings[SV_MAX_METRICS], sum = 0.0;
+	uint64_t times = 0;
+
+	do {
+		int code = s->measure(s->state, s->inner, readings, err);
+
+		if (code != 0)
+			return code;
+		sum += readings[0];
+		times++;
+	} while (sum < window_ns && sum > 0.0);
+	s->values[s->n++] = convert(s->metrics, sum, s->inner * times);
+	return 0;
+}
+
+int sv_sample_windows(struct sv_bench_context *context,
+    const struct sv_sampled metrics[2], const struct sv_sampling *sampling,
+    double window_ns, size_t n, double (*of)(const double *values, size_t n),
+    sv_measure_fn *measure, void *state, struct sv_err *err)
+{
+	struct sampler s = {.context = context,
+	    .metrics = metrics,
+	    .n_metrics = 1,
+	    .measure = measure,
+	    .state = state,
+	    .inner = context->current->inner};
+	int code = begin(&s, err);
+
+	assert(n <= MAX_SAMPLES);
+	if (code == 0 && s.inner == 0)
+		code = calibrate(&s, sampling, err);
+	while (code == 0 && s.n < n) {
+		code = take_window(&s, window_ns, err);
+		watch(&s);
+	}
+	if (code == 0) {
+		double value = of(s.values, s.n);
+
+		s.after = sv_emit_state(context->device);
+		report(&s, &metrics[0], s.values, s.n, false, "time");
+		report(&s, &metrics[1], &value, 1, false, "time");
+	}
+	end(&s);
 	return code;
 }

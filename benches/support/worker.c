@@ -172,7 +172,12 @@ static int plan_case(void *state, const struct sv_case *c)
 	struct sv_cost cost = c->bench->cost(c);
 	json_t *metrics, *message;
 
-	if (c->bench->supported(device, c, &err) != 0) {
+	switch (c->bench->supported(device, c, &err)) {
+	case 0:
+		break;
+	case SV_EUSAGE:
+		return 0;
+	default:
 		skip(c, &err);
 		return 0;
 	}

@@ -95,7 +95,9 @@ struct sv_bench {
 	/*
 	 * 0 when the device can run the case; otherwise SV_EUNSUPPORTED,
 	 * SV_EPERMISSION or SV_ERESOURCE with the sentence that the user
-	 * reads as reason. Allocates nothing.
+	 * reads as reason, or SV_EUSAGE where the case names something that
+	 * is not here (the third of two devices): it is left out without a
+	 * word. Allocates nothing.
 	 */
 	int (*supported)(
 	    struct sv_device *, const struct sv_case *, struct sv_err *);

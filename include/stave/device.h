@@ -297,6 +297,36 @@ struct sv_backend {
 	 * is lost to this process, only a fresh one can go on.
 	 */
 	int (*settle)(struct sv_device *, struct sv_err *err);
+
+	/*
+	 * Optional (NULL together): other devices of this machine, and copies
+	 * between two of them. Devices are named by their index in list().
+	 */
+	/*
+	 * Whether copies can go from one to the other, direct or through the
+	 * host. SV_EUSAGE: there is no such device here.
+	 */
+	int (*peer_can)(struct sv_device *, int from, int to, bool direct,
+	    struct sv_err *err);
+	/*
+	 * Open a device beside this one; this one itself where it has that
+	 * index. It ends with peer_close, before this one does.
+	 */
+	int (*peer_open)(struct sv_device *, int index, struct sv_device **out,
+	    struct sv_err *err);
+	void (*peer_close)(struct sv_device *, struct sv_device *peer);
+	/*
+	 * The device that calls without a stream are about from now on. Whoever
+	 * changes it changes it back.
+	 */
+	int (*peer_use)(struct sv_device *, struct sv_err *err);
+	/* Let copies between the two go direct, or no longer. */
+	int (*peer_access)(struct sv_device *, struct sv_device *, bool direct,
+	    struct sv_err *err);
+	/* Copy `bytes` between two devices; the stream is of either. */
+	int (*peer_copy)(struct sv_stream *, struct sv_device *to_device,
+	    struct sv_buffer *to, struct sv_device *from_device,
+	    struct sv_buffer *from, size_t bytes, struct sv_err *err);
 };
 
 /* Open device: what every backend's struct begins with. */

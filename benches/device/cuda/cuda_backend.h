@@ -1,6 +1,7 @@
 /*
  * The CUDA backend's own types, shared among its files and seen by nobody
- * else. One host thread drives it; the device opened last is the current one.
+ * else. One host thread drives it; the device opened last is the
+ * current one unless cuda_peer_use says another.
  */
 #ifndef STAVE_CUDA_BACKEND_H
 #define STAVE_CUDA_BACKEND_H
@@ -45,6 +46,7 @@ struct cuda_device {
 	struct cuda_nvml nvml;
 	struct cuda_blas *blas; /* NULL until a product is asked for */
 	CUdevice handle;
+	CUcontext context;
 	int index;
 	char name[256], uuid[64], pci_address[32];
 	int major, minor; /* compute capability */
@@ -166,6 +168,23 @@ bool cuda_blas_version(const struct cuda_device *, char *out, size_t room);
 void cuda_blas_close(struct cuda_device *);
 /* The stream goes; another may come to have the same handle. */
 void cuda_blas_forget(struct cuda_device *, CUstream);
+
+/* other devices */
+/* Open a device by its index; closed by cuda_close_device. */
+SV_MUST_CHECK int cuda_open_index(
+    struct sv_device **out, int index, struct sv_err *err);
+void cuda_close_device(struct sv_device *);
+int cuda_peer_can(
+    struct sv_device *, int from, int to, bool direct, struct sv_err *err);
+int cuda_peer_open(
+    struct sv_device *, int index, struct sv_device **out, struct sv_err *err);
+void cuda_peer_close(struct sv_device *, struct sv_device *peer);
+int cuda_peer_use(struct sv_device *, struct sv_err *err);
+int cuda_peer_access(
+    struct sv_device *, struct sv_device *, bool direct, struct sv_err *err);
+int cuda_peer_copy(struct sv_stream *, struct sv_device *to_device,
+    struct sv_buffer *to, struct sv_device *from_device, struct sv_buffer *from,
+    size_t bytes, struct sv_err *err);
 
 /* facts */
 void cuda_describe(struct sv_device *, struct sv_facts *);

@@ -255,6 +255,7 @@ static int make_context(struct cuda_device *cuda, struct sv_err *err)
 	if (rc != CUDA_SUCCESS)
 		return retain_failed(cuda, rc, err);
 	cuda->retained = true;
+	cuda->context = context;
 	rc = driver->context_set_current(context);
 	if (rc != CUDA_SUCCESS)
 		return cuda_fail(driver, rc, err, "cuCtxSetCurrent");
@@ -354,8 +355,9 @@ static int open_selected(
 
 static const struct sv_backend cuda_backend;
 
-static int open_device(
-    struct sv_device **out, const char *selector, struct sv_err *err)
+/* Open by index where that is 0 or more, else by selector. */
+static int open_by(
+    struct sv_device **out, int index, const char *selector, struct sv_err *err)
 {
 	struct cuda_device *cuda = calloc(1, sizeof *cuda);
 	int code;
@@ -365,7 +367,8 @@ static int open_device(
 	cuda->device.ops = &cuda_backend;
 	code = cuda_driver_open(&cuda->driver, err);
 	if (code == 0) {
-		code = open_selected(cuda, selector, err);
+		code = index >= 0 ? open_index(cuda, index, err)
+				  : open_selected(cuda, selector, err);
 		if (code != 0)
 			cuda_driver_close(&cuda->driver);
 	}
@@ -377,7 +380,18 @@ static int open_device(
 	return 0;
 }
 
-static void close_device(struct sv_device *device)
+static int open_device(
+    struct sv_device **out, const char *selector, struct sv_err *err)
+{
+	return open_by(out, -1, selector, err);
+}
+
+int cuda_open_index(struct sv_device **out, int index, struct sv_err *err)
+{
+	return open_by(out, index, NULL, err);
+}
+
+void cuda_close_device(struct sv_device *device)
 {
 	struct cuda_device *cuda = cuda_of(device);
 
@@ -432,7 +446,7 @@ static const struct sv_backend cuda_backend = {
     .patient = SV_WAIT_SPIN,
     .list = list_devices,
     .open = open_device,
-    .close = close_device,
+    .close = cuda_close_device,
     .describe = cuda_describe,
     .limits = limits,
     .can_memory = cuda_can_memory,
@@ -469,6 +483,12 @@ static const struct sv_backend cuda_backend = {
     .gemm = cuda_gemm,
     .state = cuda_state,
     .settle = settle,
+    .peer_can = cuda_peer_can,
+    .peer_open = cuda_peer_open,
+    .peer_close = cuda_peer_close,
+    .peer_use = cuda_peer_use,
+    .peer_access = cuda_peer_access,
+    .peer_copy = cuda_peer_copy,
 };
 
 const struct sv_backend *const sv_backend = &cuda_backend;

@@ -80,6 +80,14 @@
 	    (CUdeviceptr, const void *, size_t, CUstream))                     \
 	X(copy_to_host, "cuMemcpyDtoHAsync_v2", 3020,                          \
 	    (void *, CUdeviceptr, size_t, CUstream))                           \
+	X(peer_can, "cuDeviceCanAccessPeer", 4000,                             \
+	    (int *, CUdevice from, CUdevice to))                               \
+	X(peer_enable, "cuCtxEnablePeerAccess", 4000,                          \
+	    (CUcontext, unsigned flags))                                       \
+	X(peer_disable, "cuCtxDisablePeerAccess", 4000, (CUcontext))           \
+	X(peer_copy, "cuMemcpyPeerAsync", 4000,                                \
+	    (CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t,   \
+		CUstream))                                                     \
 	X(graph_create, "cuGraphCreate", 10000, (CUgraph *, unsigned flags))   \
 	X(graph_destroy, "cuGraphDestroy", 10000, (CUgraph))                   \
 	X(graph_add_kernel, "cuGraphAddKernelNode", 10000,                     \
