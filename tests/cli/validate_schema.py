@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Check result files against the JSON Schema with an independent validator.
+"""Check files against a JSON Schema with an independent validator.
 
-usage: validate_schema.py [--invalid] FILE...
+usage: validate_schema.py [--schema NAME] [--invalid] FILE...
 
-With --invalid every file must fail. Ends with 77 (skipped) where Python's
+NAME is that of results/schemas/NAME.schema.json, "result" when left out. With
+--invalid every file must fail. Ends with 77 (skipped) where Python's
 jsonschema is missing. Says nothing of what the schema cannot: that the id is
 made of its parts, that a summary fits its rounds.
 """
@@ -17,10 +18,7 @@ except ImportError:
     print("skipped: no python3-jsonschema here")
     sys.exit(77)
 
-SCHEMA = (
-    pathlib.Path(__file__).resolve().parents[2]
-    / "results/schemas/result.schema.json"
-)
+SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "results/schemas"
 
 
 def refuse_constant(name):
@@ -38,12 +36,17 @@ def faults_of(validator, path):
 
 
 def main(arguments):
+    name = "result"
+    if arguments[:1] == ["--schema"] and len(arguments) > 1:
+        name, arguments = arguments[1], arguments[2:]
     want_faults = arguments[:1] == ["--invalid"]
     files = arguments[1:] if want_faults else arguments
     if not files:
         print(__doc__, file=sys.stderr)
         return 2
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    schema = json.loads(
+        (SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8")
+    )
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     status = 0
