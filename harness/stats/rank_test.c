@@ -1,10 +1,9 @@
 /*
  * Mann-Whitney: do values of one set tend to be larger than those of the
- * other? Exact for the numbers of rounds that occur, ties included; a normal
- * approximation beyond.
+ * other? Exact for the numbers of rounds that occur, ties included by
+ * mid-ranks; a normal approximation beyond.
  *
- * Source: Mann & Whitney 1947; ties by the permutation distribution of
- * mid-ranks (Streitberg & Röhmel 1986, the shift algorithm).
+ * Source: Mann & Whitney 1947.
  */
 #include "rank_test.h"
 
@@ -25,40 +24,6 @@ static int by_value(const void *left, const void *right)
 	double y = ((const struct ranked *)right)->value;
 
 	return (x > y) - (x < y);
-}
-
-double *sv_rank_sum_counts(
-    const unsigned *doubled_ranks, size_t n, size_t n_a, size_t *max_sum)
-{
-	size_t top = 0, width;
-	double *ways, *counts;
-
-	for (size_t i = 0; i < n; i++)
-		top += doubled_ranks[i];
-	width = top + 1;
-	/* ways[j · width + s]: draws of j ranks with sum s. */
-	ways = calloc((n_a + 1) * width, sizeof *ways);
-	counts = malloc(width * sizeof *counts);
-	if (ways == NULL || counts == NULL) {
-		free(ways);
-		free(counts);
-		return NULL;
-	}
-	ways[0] = 1.0;
-	for (size_t i = 0; i < n; i++) {
-		size_t rank = doubled_ranks[i];
-		size_t most = i + 1 < n_a ? i + 1 : n_a;
-
-		for (size_t j = most; j >= 1; j--)
-			for (size_t s = rank; s < width; s++)
-				ways[j * width + s] +=
-				    ways[(j - 1) * width + s - rank];
-	}
-	for (size_t s = 0; s < width; s++)
-		counts[s] = ways[n_a * width + s];
-	free(ways);
-	*max_sum = top;
-	return counts;
 }
 
 /* Doubled mid-ranks of sorted values; returns the sum of t³ − t over ties. */
@@ -82,25 +47,61 @@ static double rank_values(
 	return ties;
 }
 
-static int exact_p(const unsigned *doubled, size_t n, size_t n_a,
-    size_t observed, double *p, struct sv_err *err)
+/* n over k, as a double. */
+static double choices(size_t n, size_t k)
 {
-	size_t top;
-	double *counts = sv_rank_sum_counts(doubled, n, n_a, &top);
-	double total = 0.0, below = 0.0, above = 0.0;
+	double ways = 1.0;
+
+	for (size_t i = 1; i <= k; i++)
+		ways = ways * (double)(n - k + i) / (double)i;
+	return ways;
+}
+
+/*
+ * Two-sided p from the ways to get less than what was observed, exactly that,
+ * and all of them: twice the smaller tail, both with what was observed.
+ */
+static double two_sided(double less, double equal, double all)
+{
+	return fmin(1.0, 2.0 * fmin(less + equal, all - less) / all);
+}
+
+/* Two-sided p of U, which is a whole number without ties. */
+static int untied_p(size_t n_a, size_t n_b, size_t u, double *p)
+{
+	double *counts = sv_rank_counts(n_a, n_b), less = 0.0;
+	/* Symmetric: the lower tail is the more exact one. */
+	size_t low = u < n_a * n_b - u ? u : n_a * n_b - u;
 
 	if (counts == NULL)
-		return sv_err_set(
-		    err, SV_ERESOURCE, "rank test: out of memory");
-	for (size_t s = 0; s <= top; s++) {
-		total += counts[s];
-		if (s <= observed)
-			below += counts[s];
-		if (s >= observed)
-			above += counts[s];
-	}
+		return SV_ERESOURCE;
+	for (size_t i = 0; i < low; i++)
+		less += counts[i];
+	*p = two_sided(less, counts[low], choices(n_a + n_b, n_a));
 	free(counts);
-	*p = fmin(1.0, 2.0 * fmin(below, above) / total);
+	return 0;
+}
+
+/* Two-sided p of a sum of doubled mid-ranks; from below when it is low. */
+static int tied_p(
+    unsigned *doubled, size_t n, size_t n_a, size_t observed, double *p)
+{
+	double less = 0.0, *counts;
+	size_t mean = n_a * (n + 1);
+
+	if (observed > mean) {
+		/* Ranks from the other end: the same draw, a low sum. */
+		for (size_t i = 0; i < n; i++)
+			doubled[i] = (unsigned)(2 * (n + 1)) - doubled[i];
+		observed = 2 * mean - observed;
+	}
+	counts = sv_rank_sum_counts(doubled, n, n_a, observed);
+	if (counts == NULL)
+		return SV_ERESOURCE;
+	for (size_t s = 0; s < observed; s++)
+		less += counts[s];
+	*p = two_sided(less, counts[observed], choices(n, n_a));
+	free(counts);
 	return 0;
 }
 
@@ -129,10 +130,8 @@ int sv_stats_mann_whitney(const double *a, size_t n_a, const double *b,
 		return sv_err_set(err, SV_EINPUT, "rank test: an empty set");
 	all = malloc(n * sizeof *all);
 	doubled = malloc(n * sizeof *doubled);
-	if (all == NULL || doubled == NULL) {
-		sv_err_set(err, code, "rank test: out of memory");
+	if (all == NULL || doubled == NULL)
 		goto free_ranks;
-	}
 	for (size_t i = 0; i < n; i++)
 		all[i] = i < n_a ? (struct ranked){a[i], true}
 				 : (struct ranked){b[i - n_a], false};
@@ -141,16 +140,23 @@ int sv_stats_mann_whitney(const double *a, size_t n_a, const double *b,
 	for (size_t i = 0; i < n; i++)
 		if (all[i].of_a)
 			observed += doubled[i];
-	if (n <= SV_RANK_EXACT_MAX) {
-		code = exact_p(doubled, n, n_a, observed, p, err);
-	} else {
+	code = 0;
+	if (ties == 0.0 && n <= SV_RANK_EXACT_MAX)
+		code = untied_p(n_a, n_b, (observed - n_a * (n_a + 1)) / 2, p);
+	else if (ties > 0.0 && n <= SV_RANK_EXACT_MAX_TIED)
+		code = tied_p(doubled, n, n_a, observed, p);
+	else
 		*p = normal_p(
 		    (double)n_a, (double)n_b, (double)observed / 2.0, ties);
-		code = 0;
-	}
 
 free_ranks:
 	free(all);
 	free(doubled);
-	return code;
+	return code == 0 ? 0
+			 : sv_err_set(err, code, "rank test: out of memory");
+}
+
+double sv_stats_mann_whitney_least_p(size_t n_a, size_t n_b)
+{
+	return fmin(1.0, 2.0 / choices(n_a + n_b, n_a));
 }

@@ -7,16 +7,25 @@
 
 #include <stddef.h>
 
-/* Most values in both sets together for which counting stays exact. */
-#define SV_RANK_EXACT_MAX 50
+/*
+ * Most values in both sets together that are counted out; beyond, the normal
+ * approximation. With ties the counting costs more, and ends earlier. Counts
+ * are whole numbers, exact in a double up to 56 values and to 1e-13 beyond.
+ */
+#define SV_RANK_EXACT_MAX      100
+#define SV_RANK_EXACT_MAX_TIED 60
 
 /*
- * How many ways there are to draw n_a of the n ranks (doubled, so that
- * mid-ranks are whole) with each sum: counts[0 … max_sum], malloc'd; NULL
- * when out of memory. n ≤ SV_RANK_EXACT_MAX, so that every count is exact in
- * a double.
+ * In how many ways U of two untied sets takes each value 0 … n_a·n_b;
+ * malloc'd, NULL when out of memory.
+ */
+double *sv_rank_counts(size_t n_a, size_t n_b);
+
+/*
+ * In how many ways n_a of n ranks (doubled, so that mid-ranks are whole) can
+ * be drawn with each sum 0 … most; malloc'd, NULL when out of memory.
  */
 double *sv_rank_sum_counts(
-    const unsigned *doubled_ranks, size_t n, size_t n_a, size_t *max_sum);
+    const unsigned *doubled_ranks, size_t n, size_t n_a, size_t most);
 
 #endif

@@ -20,44 +20,27 @@
 static int interval_rank(
     size_t n_a, size_t n_b, double level, size_t *rank, struct sv_err *err)
 {
-	size_t n = n_a + n_b, top;
+	size_t n = n_a + n_b;
 	double tail = (1.0 - level) / 2.0;
 
 	if (n > SV_RANK_EXACT_MAX) {
 		double product = (double)n_a * (double)n_b;
 		double spread = sqrt(product * (double)(n + 1) / 12.0);
-		/* Normal quantile by bisection of erfc: once a comparison. */
-		double lo = 0.0, hi = 10.0;
-
-		for (int i = 0; i < 80; i++) {
-			double z = 0.5 * (lo + hi);
-
-			if (0.5 * erfc(z / sqrt(2.0)) > tail)
-				lo = z;
-			else
-				hi = z;
-		}
-		double k = floor(product / 2.0 - hi * spread);
+		double k = floor(
+		    product / 2.0 - sv_stats_normal_quantile(tail) * spread);
 
 		*rank = k >= 1.0 ? (size_t)k : 0;
 		return 0;
 	}
-	unsigned ranks[SV_RANK_EXACT_MAX];
-
-	for (size_t i = 0; i < n; i++)
-		ranks[i] = 2u * (unsigned)(i + 1);
-	double *counts = sv_rank_sum_counts(ranks, n, n_a, &top);
+	double *counts = sv_rank_counts(n_a, n_b), total = 0.0, below = 0.0;
 
 	if (counts == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "ratio: out of memory");
-	double total = 0.0, below = 0.0;
-	size_t least = n_a * (n_a + 1); /* doubled sum where U is 0 */
-
-	for (size_t s = 0; s <= top; s++)
-		total += counts[s];
+	for (size_t u = 0; u <= n_a * n_b; u++)
+		total += counts[u];
 	*rank = 0;
 	for (size_t u = 0; u <= n_a * n_b; u++) {
-		below += counts[least + 2 * u];
+		below += counts[u];
 		if (below / total > tail)
 			break;
 		*rank = u + 1;
@@ -93,18 +76,28 @@ int sv_stats_ratio(const double *a, size_t n_a, const double *b, size_t n_b,
 	    (code = check_positive(b, n_b, "B", err)) != 0 ||
 	    (code = interval_rank(n_a, n_b, level, &rank, err)) != 0)
 		return code;
-	differences = calloc(n, sizeof *differences);
+	differences = calloc(n + n_b, sizeof *differences);
 	if (differences == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "ratio: out of memory");
-	for (size_t i = 0; i < n_a; i++)
+	double *logs = differences + n;
+
+	for (size_t j = 0; j < n_b; j++)
+		logs[j] = log(b[j]);
+	for (size_t i = 0; i < n_a; i++) {
+		double log_a = log(a[i]);
+
 		for (size_t j = 0; j < n_b; j++)
-			differences[i * n_b + j] = log(b[j]) - log(a[i]);
+			differences[i * n_b + j] = logs[j] - log_a;
+	}
 	sv_order_sort(differences, n);
-	found.ratio = exp(sv_order_median(differences, n));
+	found.log_ratio = sv_order_median(differences, n);
+	found.ratio = exp(found.log_ratio);
 	if (rank > 0) {
 		found.has_interval = true;
-		found.lo = exp(differences[rank - 1]);
-		found.hi = exp(differences[n - rank]);
+		found.log_lo = differences[rank - 1];
+		found.log_hi = differences[n - rank];
+		found.lo = exp(found.log_lo);
+		found.hi = exp(found.log_hi);
 	}
 	free(differences);
 	*out = found;

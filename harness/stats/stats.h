@@ -91,17 +91,27 @@ struct sv_ratio {
 	double ratio;
 	bool has_interval; /* false when n_a, n_b are too few for level */
 	double lo, hi;
+	/* Natural logarithms of the three: exactly those of a/b, negated. */
+	double log_ratio, log_lo, log_hi;
 };
 SV_MUST_CHECK int sv_stats_ratio(const double *a, size_t n_a, const double *b,
     size_t n_b, double level, struct sv_ratio *out, struct sv_err *err);
 
 /*
  * Two-sided Mann–Whitney p: exact (permutation distribution of the rank sum,
- * ties included by mid-ranks) up to n_a + n_b = 50, beyond that normal with
- * tie and continuity correction.
+ * ties included by mid-ranks) up to n_a + n_b = 100 (60 with ties), beyond
+ * that normal with tie and continuity correction.
  */
 SV_MUST_CHECK int sv_stats_mann_whitney(const double *a, size_t n_a,
     const double *b, size_t n_b, double *p, struct sv_err *err);
+
+/* The least p that sets of these sizes can give: they lie wholly apart. */
+double sv_stats_mann_whitney_least_p(size_t n_a, size_t n_b);
+
+/* The z that a standard normal value exceeds with this probability. */
+double sv_stats_normal_quantile(double upper_tail);
+/* 97.5 % quantile of Student's t; degrees ≥ 1, from 30 on that of 30. */
+double sv_stats_student_quantile(size_t degrees);
 
 /* Adjust n p-values in place (order kept). Errors: SV_ERESOURCE. */
 SV_MUST_CHECK int sv_stats_holm(double *p, size_t n, struct sv_err *err);

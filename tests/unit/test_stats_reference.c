@@ -161,6 +161,24 @@ static void corrections_are_those_of_the_papers(void **state)
 	}
 }
 
+static void quantiles_of_distributions_are_scipys(void **state)
+{
+	json_t *one;
+	size_t i;
+
+	(void)state;
+	json_array_foreach (cases("normal"), i, one) {
+		double z = sv_stats_normal_quantile(number(one, "tail"));
+
+		/* At one half it is 0, give or take the rounding. */
+		assert_near(1.0 + z, 1.0 + number(one, "z"), TOLERANCE);
+	}
+	json_array_foreach (cases("student"), i, one)
+		assert_near(sv_stats_student_quantile(
+				(size_t)number(one, "degrees")),
+		    number(one, "t"), TOLERANCE);
+}
+
 static int load(void **state)
 {
 	(void)state;
@@ -186,6 +204,7 @@ int main(void)
 		ratio_and_its_interval_are_those_of_the_differences),
 	    cmocka_unit_test(trend_is_kendalls),
 	    cmocka_unit_test(corrections_are_those_of_the_papers),
+	    cmocka_unit_test(quantiles_of_distributions_are_scipys),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload) != 0;
