@@ -1,7 +1,7 @@
 /*
- * Typed access to the fields of a JSON file, with the place in every refusal.
- * The first fault sticks: later calls give defaults, so that reading code
- * needs no check between fields. Inside the room only.
+ * JSON files of the project's schemas: from a path to a tree, and typed access
+ * to its fields with the place in every refusal. The first fault sticks: later
+ * calls give defaults, so that reading code needs no check between fields.
  *
  * `where` is the JSON path of the object ("measurements[3]"), "" for the root;
  * `key` what is read below it. A key that is missing and one that is null are
@@ -19,6 +19,19 @@
 #define SV_FIELDS_MAX_PATH 160
 
 struct sv_result;
+
+/*
+ * The bytes of a file or a pipe, malloc'd; `what` names the kind with its
+ * article ("a result"). Errors: SV_EINPUT, SV_ERESOURCE.
+ */
+SV_MUST_CHECK int sv_json_read_bytes(const char *path, const char *what,
+    char **out, size_t *size, struct sv_err *err);
+/*
+ * The tree of a file's bytes; name stands for the file in messages. Errors:
+ * SV_EINPUT with line and column, SV_ERESOURCE.
+ */
+SV_MUST_CHECK int sv_json_parse(const char *text, size_t n_bytes,
+    const char *name, const char *what, json_t **out, struct sv_err *err);
 
 struct sv_fields {
 	const char *name;    /* of the file, for messages */
@@ -38,6 +51,8 @@ SV_PRINTF(4, 5)
 void sv_fields_fault(struct sv_fields *, const char *where, const char *key,
     const char *fmt, ...);
 void sv_fields_no_memory(struct sv_fields *);
+/* Make the message one line of UTF-8, whatever was quoted and cut in it. */
+void sv_fields_tidy(struct sv_err *);
 
 /* What a value is, for messages ("a whole number"); "nothing" for NULL. */
 const char *sv_fields_kind(const json_t *value);

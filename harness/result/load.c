@@ -2,6 +2,7 @@
  * From a file's bytes to a JSON tree. Whatever is no JSON is refused here with
  * line and column; what the tree means is the reader's business.
  */
+#include "json_fields.h"
 #include "store.h"
 
 #include <errno.h>
@@ -17,8 +18,7 @@
  */
 #define MAX_FILE_BYTES (256u << 20)
 
-/* A message is one line of UTF-8, whatever was quoted and cut in it. */
-static void tidy(struct sv_err *err)
+void sv_fields_tidy(struct sv_err *err)
 {
 	char *c = err != NULL ? err->text : NULL;
 
@@ -46,8 +46,8 @@ static int not_json(const char *name, const json_error_t *error,
 	    error->line, error->column, error->text);
 }
 
-int sv_result_parse(const char *text, size_t n_bytes, const char *name,
-    struct sv_result **out, struct sv_err *err)
+int sv_json_parse(const char *text, size_t n_bytes, const char *name,
+    const char *what, json_t **out, struct sv_err *err)
 {
 	json_error_t error = {0};
 	json_t *root;
@@ -55,7 +55,7 @@ int sv_result_parse(const char *text, size_t n_bytes, const char *name,
 
 	if (n_bytes == 0)
 		return sv_err_set(err, SV_EINPUT,
-		    "%s: expected a result, found an empty file", name);
+		    "%s: expected %s, found an empty file", name, what);
 	if (n_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		return sv_err_set(err, SV_EINPUT,
 		    "%s: line 1, column 1: expected JSON without a byte order "
@@ -63,11 +63,27 @@ int sv_result_parse(const char *text, size_t n_bytes, const char *name,
 		    name);
 	errno = 0;
 	root = json_loadb(text, n_bytes, JSON_REJECT_DUPLICATES, &error);
-	code = root != NULL ? sv_result_from_json(root, name, out, err)
-			    : not_json(name, &error, errno == ENOMEM, err);
+	if (root != NULL) {
+		*out = root;
+		return 0;
+	}
+	code = not_json(name, &error, errno == ENOMEM, err);
+	sv_fields_tidy(err);
+	return code;
+}
+
+int sv_result_parse(const char *text, size_t n_bytes, const char *name,
+    struct sv_result **out, struct sv_err *err)
+{
+	json_t *root = NULL;
+	int code = sv_json_parse(text, n_bytes, name, "a result", &root, err);
+
+	if (code != 0)
+		return code;
+	code = sv_result_from_json(root, name, out, err);
 	json_decref(root);
 	if (code != 0)
-		tidy(err);
+		sv_fields_tidy(err);
 	return code;
 }
 
@@ -120,7 +136,8 @@ static int read_bytes(
 }
 
 /* Only files and pipes end. */
-static int check_kind(int fd, const char *path, struct sv_err *err)
+static int check_kind(
+    int fd, const char *path, const char *what, struct sv_err *err)
 {
 	struct stat info;
 
@@ -129,17 +146,16 @@ static int check_kind(int fd, const char *path, struct sv_err *err)
 		    err, SV_EINPUT, "stat %s: %s", path, strerror(errno));
 	if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode))
 		return sv_err_set(err, SV_EINPUT,
-		    "%s: expected a result file, found a %s", path,
+		    "%s: expected %s file, found a %s", path, what,
 		    S_ISDIR(info.st_mode) ? "folder" : "device");
 	if (S_ISREG(info.st_mode) && info.st_size > (off_t)MAX_FILE_BYTES)
 		return too_large(path, err);
 	return 0;
 }
 
-int sv_result_read(const char *path, struct sv_result **out, struct sv_err *err)
+int sv_json_read_bytes(const char *path, const char *what, char **out,
+    size_t *size, struct sv_err *err)
 {
-	char *bytes = NULL;
-	size_t size = 0;
 	/* A pipe that nobody writes to shall be empty, not wait for ever. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int code;
@@ -147,15 +163,24 @@ int sv_result_read(const char *path, struct sv_result **out, struct sv_err *err)
 	if (fd < 0)
 		return sv_err_set(
 		    err, SV_EINPUT, "open %s: %s", path, strerror(errno));
-	code = check_kind(fd, path, err);
+	code = check_kind(fd, path, what, err);
 	if (code == 0 && fcntl(fd, F_SETFL, 0) != 0)
 		code = sv_err_set(
 		    err, SV_EINPUT, "read %s: %s", path, strerror(errno));
 	if (code == 0)
-		code = read_bytes(fd, path, &bytes, &size, err);
+		code = read_bytes(fd, path, out, size, err);
+	close(fd);
+	return code;
+}
+
+int sv_result_read(const char *path, struct sv_result **out, struct sv_err *err)
+{
+	char *bytes = NULL;
+	size_t size = 0;
+	int code = sv_json_read_bytes(path, "a result", &bytes, &size, err);
+
 	if (code == 0)
 		code = sv_result_parse(bytes, size, path, out, err);
 	free(bytes);
-	close(fd);
 	return code;
 }

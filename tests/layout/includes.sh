@@ -29,9 +29,9 @@ refuse "the harness includes CUDA or a benchmark's header" \
 refuse "a benchmark includes a header of the harness" \
 	'(result|stats|run|machine|compare|quantity)\.h|hwloc|pci/' benches
 refuse "a pure room includes a room above it" \
-	'(run|machine|compare|report)\.h' harness/stats harness/result
-refuse "comparing needs no machine and no run" '(run|machine)\.h' \
-	harness/compare harness/report
+	'(run|machine|compare|explain|workload|report)\.h' harness/stats harness/result
+refuse "reading results needs no machine and no run" '(run|machine)\.h' \
+	harness/compare harness/explain harness/report
 refuse "a test includes a .c file" '[^">]*\.c[">]' tests
 
 # A name stands for one file.
