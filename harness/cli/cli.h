@@ -24,6 +24,7 @@ int sv_command_run(int argc, char **argv);
 int sv_command_list(int argc, char **argv);
 int sv_command_show(int argc, char **argv);
 int sv_command_compare(int argc, char **argv);
+int sv_command_export(int argc, char **argv);
 
 /* When to use colour: "auto", "always" or "never". */
 enum sv_colour {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "quantity.h"
+#include "quote.h"
 #include "report.h"
 #include "stave/units.h"
 #include "table.h"
@@ -33,11 +34,19 @@ const char *sv_report_params(
 	return out;
 }
 
-static const char *text_at(json_t *object, const char *path)
-{
-	const char *text = json_string_value(sv_result_field(object, path));
+/* One line of a terminal is room enough for any name. */
+#define MAX_NAME 160
 
-	return text != NULL ? text : "unknown";
+/* Text of the file, fit for a terminal; a new buffer at each call in a line. */
+static const char *shown(const char *text, char *out)
+{
+	return text == NULL ? "unknown"
+			    : sv_quote_cut(out, 4 * MAX_NAME, text, MAX_NAME);
+}
+
+static const char *text_at(json_t *object, const char *path, char *out)
+{
+	return shown(json_string_value(sv_result_field(object, path)), out);
 }
 
 static double number_at(json_t *object, const char *path)
@@ -47,37 +56,36 @@ static double number_at(json_t *object, const char *path)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static const char *or_unknown(const char *text)
-{
-	return text != NULL ? text : "unknown";
-}
-
 static void print_head(const struct sv_result *r, FILE *out)
 {
 	char device_bytes[SV_QUANTITY_BYTES], host_bytes[SV_QUANTITY_BYTES];
+	char text[3][4 * MAX_NAME];
+	const char *kind;
 	size_t unknown =
 	    json_array_size(json_object_get(r->machine, "unknown")) +
 	    json_array_size(json_object_get(r->device, "unknown"));
 
 	fprintf(out, "%s  (%s, profile %s, stave %s)\n",
-	    or_unknown(r->run.label), r->run.origin, or_unknown(r->run.profile),
-	    or_unknown(r->run.version));
-	fprintf(out, "  measured  %s to %s%s\n", or_unknown(r->run.started),
-	    or_unknown(r->run.finished), r->run.complete ? "" : ", INCOMPLETE");
-	fprintf(out, "  device    %s: %s, %s\n", text_at(r->device, "backend"),
-	    text_at(r->device, "name"),
+	    shown(r->run.label, text[0]), r->run.origin,
+	    shown(r->run.profile, text[1]), shown(r->run.version, text[2]));
+	fprintf(out, "  measured  %s to %s%s\n", shown(r->run.started, text[0]),
+	    shown(r->run.finished, text[1]),
+	    r->run.complete ? "" : ", INCOMPLETE");
+	fprintf(out, "  device    %s: %s, %s\n",
+	    text_at(r->device, "backend", text[0]),
+	    text_at(r->device, "name", text[1]),
 	    sv_quantity_size(device_bytes, sizeof device_bytes,
 		number_at(r->device, "memory_bytes")));
 	fprintf(out, "  machine   %s, %s, %s, kernel %s\n",
-	    text_at(r->machine, "cpu.model"),
+	    text_at(r->machine, "cpu.model", text[0]),
 	    sv_quantity_size(host_bytes, sizeof host_bytes,
 		number_at(r->machine, "memory.total_bytes")),
-	    text_at(r->machine, "os.distribution"),
-	    text_at(r->machine, "os.kernel"));
-	if (strcmp(text_at(r->machine, "virtualisation.kind"), "none") != 0)
-		fprintf(out, "  inside    %s (%s)\n",
-		    text_at(r->machine, "virtualisation.kind"),
-		    text_at(r->machine, "virtualisation.detail"));
+	    text_at(r->machine, "os.distribution", text[1]),
+	    text_at(r->machine, "os.kernel", text[2]));
+	kind = text_at(r->machine, "virtualisation.kind", text[0]);
+	if (strcmp(kind, "none") != 0)
+		fprintf(out, "  inside    %s (%s)\n", kind,
+		    text_at(r->machine, "virtualisation.detail", text[1]));
 	if (unknown > 0)
 		fprintf(out,
 		    "  unknown   %zu fields could not be read; --json says "
@@ -182,9 +190,11 @@ static void print_skipped(const struct sv_result *r, FILE *out)
 			first = first && !(same && j < i);
 			alike += same;
 		}
-		if (first)
-			fprintf(out, "  %s (%zu): %s\n", s->bench, alike,
-			    s->reason);
+		if (!first)
+			continue;
+		fprintf(out, "  %s (%zu): ", s->bench, alike);
+		sv_quote_line(out, s->reason);
+		fputc('\n', out);
 	}
 }
 
@@ -201,9 +211,10 @@ static void print_failures(const struct sv_result *r, FILE *out)
 			? json_dumps(f->params, JSON_COMPACT | JSON_SORT_KEYS)
 			: NULL;
 
-		fprintf(out, "  %s%s%s: %s\n", id != NULL ? id : f->bench,
-		    params != NULL ? " " : "", params != NULL ? params : "",
-		    f->reason);
+		fprintf(out, "  %s%s%s: ", id != NULL ? id : f->bench,
+		    params != NULL ? " " : "", params != NULL ? params : "");
+		sv_quote_line(out, f->reason);
+		fputc('\n', out);
 		free(params);
 	}
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "quote.h"
+
 #define GAP	   2
 #define LEAST_LEFT 8 /* a column that gives way keeps this much */
 
@@ -195,11 +197,7 @@ void sv_table_print(
 static void put_markdown(FILE *out, const char *text)
 {
 	fputc(' ', out);
-	for (; *text != '\0'; text++) {
-		if (strchr("|\\`*_<>[]", *text) != NULL)
-			fputc('\\', out);
-		fputc((unsigned char)*text < 0x20 ? ' ' : *text, out);
-	}
+	sv_quote_markdown(out, text);
 	fputs(" |", out);
 }
 
@@ -224,17 +222,8 @@ void sv_table_print_markdown(const struct sv_table *t, FILE *out)
 
 static void put_csv(FILE *out, const char *text, bool last)
 {
-	if (strpbrk(text, ",\"\r\n") != NULL) {
-		fputc('"', out);
-		for (; *text != '\0'; text++) {
-			if (*text == '"')
-				fputc('"', out);
-			fputc(*text, out);
-		}
-		fputc('"', out);
-	} else {
-		fputs(text, out);
-	}
+	/* Numbers are cells of a table too, negative ones among them. */
+	sv_quote_csv(out, text, false);
 	fputs(last ? "\r\n" : ",", out);
 }
 
