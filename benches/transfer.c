@@ -74,8 +74,21 @@ static const struct sv_axis latency_axes[] = {AXIS("direction", one_way),
 static const struct sv_axis numa_axes[] = {AXIS("direction", one_way),
     AXIS("memory", pinned_only), AXIS("bytes", large), AXIS("numa", nodes)};
 
+/*
+ * Two sizes tell how the rarer kinds of memory differ from the common ones; the
+ * whole curve is for the full profile.
+ */
+static bool derive_bandwidth(struct sv_case *c)
+{
+	enum sv_memory kind = sv_case_memory(c);
+	int64_t bytes = sv_case_number(c, "bytes");
+
+	return kind == SV_PINNED || kind == SV_PAGEABLE ||
+	       c->level == SV_FULL || bytes == 1048576 || bytes == 268435456;
+}
+
 static const struct sv_group groups[] = {
-    {{"bandwidth"}, bandwidth_axes, 3, NULL},
+    {{"bandwidth"}, bandwidth_axes, 3, derive_bandwidth},
     {{"latency"}, latency_axes, 3, NULL},
     {{"bandwidth"}, numa_axes, 4, NULL},
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels.h"
 #include "operands.h"
 #include "pattern.h"
 
@@ -71,6 +72,21 @@ static int multiply_and_wait(struct sv_product *p, struct sv_err *err)
 		   : p->rig.ops->stream_sync(p->rig.stream, SV_WAIT_SPIN, err);
 }
 
+/* One set comes from the host; the others are copies, at memory's speed. */
+static int fill(struct sv_product *p, struct sv_buffer *buffers, size_t i,
+    const void *contents, size_t bytes, struct sv_err *err)
+{
+	const struct svk_copy_args copy = {
+	    buffers[i].address, buffers[0].address, bytes / sizeof(float)};
+	const struct sv_grid grid = {1024, 256};
+
+	if (i == 0 || bytes % sizeof(float) != 0)
+		return sv_rig_upload(
+		    &p->rig, &buffers[i], 0, contents, bytes, err);
+	return p->rig.ops->launch(
+	    p->rig.stream, SV_KERNEL_COPY, grid, &copy, sizeof copy, err);
+}
+
 static int make_operands(
     struct sv_product *p, uint64_t seed, struct sv_err *err)
 {
@@ -78,7 +94,7 @@ static int make_operands(
 	size_t a_bytes = p->a_elements * p->operand_bytes;
 	size_t b_bytes = p->b_elements * p->operand_bytes;
 	size_t c_bytes = p->c_elements * p->result_bytes;
-	struct sv_device *device = p->rig.device;
+	const struct sv_backend *ops = p->rig.ops;
 	int code = 0;
 
 	p->host_a = malloc(a_bytes);
@@ -89,22 +105,17 @@ static int make_operands(
 	    p->host_a, p->a_elements, p->gemm.precision, scale, &seed);
 	sv_operands_fill(
 	    p->host_b, p->b_elements, p->gemm.precision, scale, &seed);
-	for (size_t i = 0; code == 0 && i < p->sets; i++) {
-		code = device->ops->alloc(device, a_bytes, &p->a[i], err);
-		if (code == 0)
-			code =
-			    device->ops->alloc(device, b_bytes, &p->b[i], err);
-		if (code == 0)
-			code =
-			    device->ops->alloc(device, c_bytes, &p->c[i], err);
-		if (code == 0)
-			code = sv_rig_upload(
-			    &p->rig, &p->a[i], 0, p->host_a, a_bytes, err);
-		if (code == 0)
-			code = sv_rig_upload(
-			    &p->rig, &p->b[i], 0, p->host_b, b_bytes, err);
-	}
-	return code;
+	for (size_t i = 0; i < p->sets; i++)
+		if ((code = ops->alloc(
+			 p->rig.device, a_bytes, &p->a[i], err)) != 0 ||
+		    (code = ops->alloc(
+			 p->rig.device, b_bytes, &p->b[i], err)) != 0 ||
+		    (code = ops->alloc(
+			 p->rig.device, c_bytes, &p->c[i], err)) != 0 ||
+		    (code = fill(p, p->a, i, p->host_a, a_bytes, err)) != 0 ||
+		    (code = fill(p, p->b, i, p->host_b, b_bytes, err)) != 0)
+			return code;
+	return 0;
 }
 
 int sv_product_init(struct sv_product *p, struct sv_device *device,

@@ -342,6 +342,16 @@ void sim_host_will_write(void *data, uint64_t bytes);
 void sim_host_copy_out(
     void *data, struct sim_span *, uint64_t address, uint64_t bytes);
 void sim_host_forget_all(void);
+/* Whose anonymous memory it is: untouched pages can be told, and are zero. */
+enum sim_ours {
+	SIM_SRC_OURS = 1,
+	SIM_DST_OURS = 2,
+};
+/* memcpy that leaves alone what is zero, and untouched, on both sides. */
+void sim_copy_touched(
+    void *dst, const void *src, uint64_t bytes, unsigned ours);
+/* Whether it is memory that the simulated driver allocated. */
+bool sim_host_is_ours(const void *data, uint64_t bytes);
 
 /* --- sim_engine.c: time --- */
 

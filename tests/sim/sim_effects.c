@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMOS 1024 /* a power of two */
+#define MEMOS 16384 /* a power of two */
 
 /* What was done to what; padding is zeroed, for it is compared as bytes. */
 struct memo {
@@ -190,8 +190,12 @@ static void copy_between_host_and_device(
 		sim_host_copy_out(dst->host, src->span, op->src, op->amount);
 	} else {
 		sim_host_will_read(src->host, op->amount);
-		memcpy(sim_span_write(dst->span, op->dst, op->amount, NULL),
-		    src->host, op->amount);
+		sim_copy_touched(
+		    sim_span_write(dst->span, op->dst, op->amount, NULL),
+		    src->host, op->amount,
+		    SIM_DST_OURS |
+			(sim_host_is_ours(src->host, op->amount) ? SIM_SRC_OURS
+								 : 0));
 	}
 	/* Looking at what was left to be computed would compute it. */
 	if (src->span == NULL || sim_span_cost(src->span, op->src,

@@ -12,6 +12,7 @@
  */
 #include "sim.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,13 +23,16 @@
 #include <unistd.h>
 
 #define PAGE		   4096
-#define WATCHES		   4096 /* a power of two */
+#define WATCHES		   8192 /* a power of two */
 #define WATCH_LEAST	   (64 << 10)
 #define WATCH_LEAST_PAGED  (1 << 20)
 #define DEFER_LEAST	   (256 << 10)
 #define MMAP_FROM	   (128 << 10)
 #define MPOL_NODE_OF_ADDR  3 /* MPOL_F_NODE | MPOL_F_ADDR, linux/mempolicy.h */
 #define EQUAL_BEFORE_WATCH 2
+#define MOST_NEEDED	   8
+#define LARGE		   (16 << 20)
+#define PAGES_AT_ONCE	   512
 
 struct pin {
 	char *data;
@@ -269,8 +273,8 @@ static bool unguard(const char *from, const char *to, bool write_seen)
 			w->guarded = false;
 			n_guarded--;
 			w->equal = 0;
-			if (write_seen && w->needed < 1u << 20)
-				w->needed *= 4;
+			if (write_seen && w->needed < MOST_NEEDED)
+				w->needed *= 2;
 			mprotect(first, (size_t)(last - first),
 			    PROT_READ | PROT_WRITE);
 			from = first < from ? first : from;
@@ -318,6 +322,97 @@ static void handle_faults(void)
 	sigaction(SIGSEGV, &action, &previous);
 }
 
+bool sim_host_is_ours(const void *data, uint64_t bytes)
+{
+	const struct pin *pin = pin_over(data, bytes);
+
+	return pin != NULL && pin->owned;
+}
+
+/*
+ * Which of n pages from `first` on were ever touched: present, or swapped out.
+ * All of them where the system does not say. Source: the kernel's
+ * Documentation/admin-guide/mm/pagemap.rst.
+ */
+static void touched_pages(uintptr_t first, size_t n, bool *touched)
+{
+	static int pagemap = -1;
+	uint64_t entries[PAGES_AT_ONCE];
+	ssize_t wanted = (ssize_t)(n * sizeof *entries);
+
+	if (pagemap < 0)
+		pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	bool known = pagemap >= 0 &&
+		     pread(pagemap, entries, (size_t)wanted,
+			 (off_t)(first / PAGE * sizeof *entries)) == wanted;
+	for (size_t i = 0; i < n; i++)
+		touched[i] = !known || entries[i] >> 62 != 0;
+}
+
+/* The same of memory that is not ours, where a look is all that tells. */
+static void nonzero_pages(const char *first, size_t n, bool *nonzero)
+{
+	for (size_t i = 0; i < n; i++, first += PAGE)
+		nonzero[i] =
+		    first[0] != 0 || memcmp(first, first + 1, PAGE - 1) != 0;
+}
+
+/* A run of whole pages, alike in what was touched. */
+static void copy_run(
+    char *dst, const char *src, uint64_t bytes, bool from, bool to)
+{
+	if (from)
+		memcpy(dst, src, bytes);
+	else if (to)
+		memset(dst, 0, bytes);
+}
+
+void sim_copy_touched(
+    void *dst_bytes, const void *src_bytes, uint64_t bytes, unsigned ours)
+{
+	char *dst = dst_bytes;
+	const char *src = src_bytes;
+
+	if ((uintptr_t)dst % PAGE != (uintptr_t)src % PAGE ||
+	    bytes < (uint64_t)4 * PAGE) {
+		memcpy(dst, src, bytes);
+		return;
+	}
+	uint64_t head = (uint64_t)(pages_from(src) - src);
+
+	memcpy(dst, src, head);
+	dst += head;
+	src += head;
+	bytes -= head;
+	while (bytes >= PAGE) {
+		bool from[PAGES_AT_ONCE], to[PAGES_AT_ONCE];
+		uint64_t pages = bytes / PAGE;
+		size_t n = pages < PAGES_AT_ONCE ? pages : PAGES_AT_ONCE;
+		size_t start = 0;
+
+		if (ours & SIM_SRC_OURS)
+			touched_pages((uintptr_t)src, n, from);
+		else
+			nonzero_pages(src, n, from);
+		if (ours & SIM_DST_OURS)
+			touched_pages((uintptr_t)dst, n, to);
+		else
+			memset(to, true, sizeof to);
+		for (size_t i = 1; i <= n; i++) {
+			if (i < n && from[i] == from[start] &&
+			    to[i] == to[start])
+				continue;
+			copy_run(dst + start * PAGE, src + start * PAGE,
+			    (i - start) * PAGE, from[start], to[start]);
+			start = i;
+		}
+		dst += n * PAGE;
+		src += n * PAGE;
+		bytes -= n * PAGE;
+	}
+	memcpy(dst, src, bytes);
+}
+
 /* Four lanes, so that it runs at memory's speed. */
 static uint64_t hash_of(const void *data, uint64_t bytes, uint64_t seed)
 {
@@ -344,6 +439,26 @@ static uint64_t hash_of(const void *data, uint64_t bytes, uint64_t seed)
 	return seed;
 }
 
+/* Of what was touched; the rest is zero for ever, whatever its number. */
+static uint64_t hash_touched(const char *data, uint64_t bytes)
+{
+	uint64_t hash = 0, at = 0;
+
+	while (at < bytes) {
+		bool touched[PAGES_AT_ONCE];
+		uint64_t pages = (bytes - at + PAGE - 1) / PAGE;
+		size_t n = pages < PAGES_AT_ONCE ? pages : PAGES_AT_ONCE;
+
+		touched_pages((uintptr_t)data + at, n, touched);
+		for (size_t i = 0; i < n; i++, at += PAGE)
+			if (touched[i])
+				hash = hash_of(data + at,
+				    bytes - at < PAGE ? bytes - at : PAGE,
+				    hash ^ at);
+	}
+	return hash;
+}
+
 /* Of the first and last page, which other data may share. */
 static uint64_t edge_hash(const struct watch *w)
 {
@@ -352,6 +467,17 @@ static uint64_t edge_hash(const struct watch *w)
 	uint64_t head = hash_of(w->data, (uint64_t)(first - w->data), 1);
 
 	return hash_of(last, (uint64_t)(w->data + w->bytes - last), head);
+}
+
+/* Memory of cases long gone fills the table: begin again. */
+static void forget_watches(void)
+{
+	for (size_t i = 0; i < WATCHES; i++)
+		if (watches[i].guarded)
+			unguard(watches[i].data,
+			    watches[i].data + watches[i].bytes, false);
+	memset(watches, 0, sizeof watches);
+	n_watches = 0;
 }
 
 static struct watch *watch_of(const void *data, uint64_t bytes)
@@ -366,12 +492,14 @@ static struct watch *watch_of(const void *data, uint64_t bytes)
 			return w;
 		if (w->data != NULL)
 			continue;
-		if (n_watches >= WATCHES / 2)
-			return NULL;
+		if (n_watches >= WATCHES / 2) {
+			forget_watches();
+			return watch_of(data, bytes);
+		}
 		n_watches++;
 		w->data = data;
 		w->bytes = bytes;
-		w->needed = EQUAL_BEFORE_WATCH;
+		w->needed = bytes < LARGE ? EQUAL_BEFORE_WATCH : 1;
 		return w;
 	}
 	return NULL;
@@ -408,7 +536,10 @@ uint64_t sim_host_version(const void *data, uint64_t bytes)
 	}
 	if (w->guarded && w->edges == edge_hash(w))
 		return w->version;
-	hash = hash_of(data, bytes, 0);
+	hash = pinned && sim_host_is_ours(data, bytes) &&
+		       (uintptr_t)data % PAGE == 0
+		   ? hash_touched(data, bytes)
+		   : hash_of(data, bytes, 0);
 	if (w->version != 0 && w->hash == hash) {
 		w->equal++;
 	} else {
@@ -457,6 +588,8 @@ void sim_host_copy_out(
     void *data, struct sim_span *span, uint64_t address, uint64_t bytes)
 {
 	char *p = data;
+	unsigned ours =
+	    SIM_SRC_OURS | (sim_host_is_ours(data, bytes) ? SIM_DST_OURS : 0);
 	bool wait =
 	    bytes >= DEFER_LEAST && ((uintptr_t)data - address) % 8 == 0 &&
 	    sim_span_cost(span, address, bytes) > (double)sim.lazy_eager_flop;
@@ -470,7 +603,8 @@ void sim_host_copy_out(
 		if (wait && lazy != NULL && piece > (uint64_t)2 * PAGE)
 			defer_piece(p, span, address, piece, lazy);
 		else
-			memcpy(p, sim_span_read(span, address, piece), piece);
+			sim_copy_touched(p, sim_span_read(span, address, piece),
+			    piece, ours);
 		p += piece;
 		address += piece;
 		bytes -= piece;
@@ -497,10 +631,7 @@ void sim_host_forget_all(void)
 	while (deferrals != NULL)
 		settle(deferrals->from,
 		    (uint64_t)(deferrals->to - deferrals->from), false);
-	for (size_t i = 0; i < WATCHES; i++)
-		if (watches[i].guarded)
-			unguard(watches[i].data,
-			    watches[i].data + watches[i].bytes, false);
+	forget_watches();
 	for (size_t i = 0; i < n_pins; i++)
 		if (pins[i].owned)
 			sim_host_release(pins[i].data, pins[i].bytes);

@@ -193,28 +193,27 @@ static void copy_cost(const struct sim_op *op, struct sim_kernel_cost *cost)
 	count(cost, args.dst, args.n * FLOAT_BYTES, true);
 }
 
-static void produce_same(
-    struct sim_lazy *lazy, uint64_t from, uint64_t to, unsigned char *out)
+/* Only locked memory of the host has an address that the device follows. */
+static bool can_reach(uint64_t address, uint64_t bytes)
 {
-	memcpy(out, sim_operand_read(lazy, 0, from - lazy->output, to - from),
-	    to - from);
+	return sim_is_device_address(address) ||
+	       sim_host_is_pinned((const void *)(uintptr_t)address, bytes);
 }
 
+/* What a copy engine does, and as seldom as it does it. */
 static int copy_effect(struct sim_op *op)
 {
 	struct svk_copy_args args;
-	struct sim_work work = {
-	    .produce = produce_same,
-	    .n_in = 1,
-	    .args = "",
-	};
+	struct sim_op copy = *op;
 
 	memcpy(&args, op->args, sizeof args);
-	work.output = args.dst;
-	work.output_bytes = args.n * FLOAT_BYTES;
-	work.in[0] = args.src;
-	work.in_bytes[0] = args.n * FLOAT_BYTES;
-	return do_work(&work);
+	copy.dst = args.dst;
+	copy.src = args.src;
+	copy.amount = args.n * FLOAT_BYTES;
+	if (copy.amount > 0 && (!can_reach(copy.dst, copy.amount) ||
+				   !can_reach(copy.src, copy.amount)))
+		return SIM_ILLEGAL_ADDRESS;
+	return sim_effect_copy(&copy);
 }
 
 /* --- triad: dst = a + scale · b --- */
