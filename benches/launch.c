@@ -1,10 +1,11 @@
 /*
  * Question: what does it cost to start a kernel?
- * Method: five figures that are often mixed up. submit: host time of up to
+ * Method: six figures that are often mixed up. submit: host time of up to
  * 128 empty launches behind a held stream. roundtrip: launch and wait. gap:
  * device time of up to 128 queued empty kernels. graph: device time of a
  * replayed graph, per node. first: loading the module afresh and launching
- * once.
+ * once. queue: empty kernels are launched behind a long one until a launch
+ * waits for its end.
  * Inside the timed region: for submit the calls, for gap and graph what lies
  * between two device events, for roundtrip call and wait.
  * Known bias: submit includes copying the arguments; gap is the shortest
@@ -20,6 +21,9 @@
 #include "stave/units.h"
 #include "timing.h"
 
+/* Above what any driver is known to take. */
+#define MOST_QUEUED 8192
+
 static const struct sv_metric metrics[] = {
     {"submit", SV_UNIT_SECONDS, false,
 	"host time of one asynchronous launch below the queue limit"},
@@ -30,6 +34,8 @@ static const struct sv_metric metrics[] = {
 	"device time of one node of a replayed graph"},
     {"first", SV_UNIT_SECONDS, false,
 	"loading a module and launching from it for the first time"},
+    {"queue", SV_UNIT_ONE, true,
+	"launches that a stream takes before the host has to wait"},
 };
 
 static const struct sv_value args_bytes[] = {
@@ -42,12 +48,19 @@ static const struct sv_axis args_axes[] = {
 static const struct sv_axis graph_axes[] = {
     {"nodes", nodes, sizeof nodes / sizeof nodes[0]}};
 
+/* It takes long, and a driver's number does not change. */
+static bool not_when_quick(struct sv_case *c)
+{
+	return c->level != SV_QUICK;
+}
+
 static const struct sv_group groups[] = {
     {{"submit"}, args_axes, 1, NULL},
     {{"roundtrip"}, args_axes, 1, NULL},
     {{"gap"}, args_axes, 1, NULL},
     {{"graph"}, graph_axes, 1, NULL},
     {{"first"}, NULL, 0, NULL},
+    {{"queue"}, NULL, 0, not_when_quick},
 };
 
 static bool gives(const struct sv_case *c, const char *metric)
@@ -58,11 +71,9 @@ static bool gives(const struct sv_case *c, const char *metric)
 static int supported(
     struct sv_device *device, const struct sv_case *c, struct sv_err *err)
 {
-	double unused;
-
 	/* What the backend says of first is the sentence to show. */
 	if (gives(c, "first"))
-		return device->ops->first_launch(device, &unused, err);
+		return device->ops->first_launch(device, NULL, err);
 	return device->ops->can_kernel(device, SV_KERNEL_NULL, err);
 }
 
@@ -160,6 +171,55 @@ static int measure_first(
 	return s->rig.ops->first_launch(s->rig.device, readings, err);
 }
 
+/* Host time of a launch into an empty queue, roughly. */
+static int submit_ns(struct state *s, double *ns, struct sv_err *err)
+{
+	uint64_t start = sv_now_ns();
+	int code = launch_many(s, SV_RIG_MAX_QUEUED, err);
+
+	*ns = (double)(sv_now_ns() - start) / SV_RIG_MAX_QUEUED;
+	return code != 0 ? code
+			 : s->rig.ops->stream_sync(
+			       s->rig.stream, s->rig.ops->patient, err);
+}
+
+/*
+ * The long kernel outlasts the launches three times over: the launch that
+ * takes a good part of that time is the one that found the queue full.
+ */
+static int measure_queue(
+    void *state, uint64_t inner, double *readings, struct sv_err *err)
+{
+	struct state *s = state;
+	struct svk_busy_args busy;
+	double each_ns;
+	uint64_t taken = 0;
+	bool waited = false;
+	int code = submit_ns(s, &each_ns, err);
+
+	(void)inner; /* 1: the reading is a value of its own */
+	busy.ns = (uint64_t)(3.0 * MOST_QUEUED * each_ns) + 1000000u;
+	if (code == 0)
+		code = s->rig.ops->launch(s->rig.stream, SV_KERNEL_BUSY, one,
+		    &busy, sizeof busy, err);
+	while (code == 0 && !waited && taken < MOST_QUEUED) {
+		uint64_t start = sv_now_ns();
+
+		code = launch_many(s, 1, err);
+		waited = sv_now_ns() - start > busy.ns / 4;
+		taken += !waited;
+	}
+	/* The long kernel holds a place as well. */
+	readings[0] = (double)(taken + 1);
+	if (code == 0)
+		code = s->rig.ops->stream_sync(
+		    s->rig.stream, s->rig.ops->patient, err);
+	if (code == 0 && !waited)
+		return sv_err_set(err, SV_EUNSUPPORTED,
+		    "the host never had to wait in %d launches", MOST_QUEUED);
+	return code;
+}
+
 static int run(struct sv_bench_context *context, const struct sv_case *c,
     struct sv_err *err)
 {
@@ -173,10 +233,11 @@ static int run(struct sv_bench_context *context, const struct sv_case *c,
 	    {"roundtrip", measure_roundtrip, 0},
 	    {"graph", measure_graph, SV_RIG_MAX_QUEUED},
 	    {"first", measure_first, 1},
+	    {"queue", measure_queue, 1},
 	};
 	struct state s = {0};
-	const struct sv_sampled sampled[] = {
-	    {.metric = c->group->metrics[0], .as = SV_AS_TIME}};
+	const struct sv_sampled sampled[] = {{.metric = c->group->metrics[0],
+	    .as = gives(c, "queue") ? SV_AS_VALUE : SV_AS_TIME}};
 	struct sv_sampling sampling = {0};
 	size_t way = 0;
 	int code = sv_rig_init(&s.rig, sv_context_device(context), err);
@@ -207,9 +268,9 @@ const struct sv_bench sv_bench_launch = {
     .question = "What does it cost to start a kernel?",
     .source = "method notes, section 2, Launch",
     .metrics = metrics,
-    .n_metrics = 5,
+    .n_metrics = 6,
     .groups = groups,
-    .n_groups = 5,
+    .n_groups = 6,
     .supported = supported,
     .cost = cost,
     .run = run,

@@ -311,10 +311,13 @@ static int with_device(
 	if (bench == NULL)
 		(void)device->ops->can_precision(device, SV_FP32, &err);
 	hello(json_pack("{s:o}", "device", sv_emit_device(device)));
-	if (bench == NULL)
+	if (bench == NULL) {
 		plan(request, device);
-	else
+		lost = device->ops->settle != NULL &&
+		       device->ops->settle(device, &err) == SV_EDEVICE;
+	} else {
 		status = run_bench(request, bench, device, &lost);
+	}
 	device->ops->close(device);
 	sv_emit("bye", lost ? json_pack("{s:b}", "lost", 1) : NULL);
 	return status;

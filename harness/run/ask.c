@@ -66,7 +66,7 @@ static int judge(const struct sv_attendance *a, const char *backend,
 	    backend, mode, a->tail[0] != '\0' ? a->tail : "it said nothing");
 }
 
-int sv_run_ask(const char *backend, const char *mode, const char *device,
+static int ask_once(const char *backend, const char *mode, const char *device,
     enum sv_profile profile, json_t **out, struct sv_err *err)
 {
 	char path[SV_WORKER_PATH_BYTES];
@@ -101,6 +101,31 @@ int sv_run_ask(const char *backend, const char *mode, const char *device,
 		json_decref(asking.messages);
 	else
 		*out = asking.messages;
+	return code;
+}
+
+/* Whether the process lost its device on the way: half its answer is guessed.
+ */
+static bool was_lost(json_t *messages)
+{
+	size_t n = json_array_size(messages);
+
+	return n > 0 && json_is_true(json_object_get(
+			    json_array_get(messages, n - 1), "lost"));
+}
+
+int sv_run_ask(const char *backend, const char *mode, const char *device,
+    enum sv_profile profile, json_t **out, struct sv_err *err)
+{
+	json_t *messages;
+	int code = ask_once(backend, mode, device, profile, &messages, err);
+
+	if (code == 0 && was_lost(messages)) {
+		json_decref(messages);
+		code = ask_once(backend, mode, device, profile, &messages, err);
+	}
+	if (code == 0)
+		*out = messages;
 	return code;
 }
 

@@ -268,7 +268,8 @@ struct sv_backend {
 
 	/*
 	 * Time of loading the kernels' module afresh and launching from it
-	 * once, in ns.
+	 * once, in ns. elapsed_ns NULL: do neither, only say whether it can
+	 * be done.
 	 */
 	int (*first_launch)(
 	    struct sv_device *, double *elapsed_ns, struct sv_err *err);

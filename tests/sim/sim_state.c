@@ -122,6 +122,22 @@ void sim_hang(void)
 		pause();
 }
 
+/* The mark of a fault holds the words of the process that it struck. */
+static void tell_who(int fd)
+{
+	char words[4096];
+	int own = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = own < 0 ? 0 : read(own, words, sizeof words);
+
+	for (ssize_t i = 0; i < n; i++)
+		if (words[i] == '\0')
+			words[i] = ' ';
+	if (n > 0 && write(fd, words, (size_t)n) != n)
+		fprintf(stderr, "sim: the mark of a fault was cut short\n");
+	if (own >= 0)
+		close(own);
+}
+
 /* A fault that shall strike one process of a run alone leaves a mark. */
 static bool first_process_to_strike(size_t index)
 {
@@ -135,6 +151,7 @@ static bool first_process_to_strike(size_t index)
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return false;
+	tell_who(fd);
 	close(fd);
 	return true;
 }

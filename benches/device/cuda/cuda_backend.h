@@ -45,6 +45,7 @@ struct cuda_device {
 	struct cuda_driver driver;
 	struct cuda_nvml nvml;
 	struct cuda_blas *blas; /* NULL until a product is asked for */
+	char blas_missing[96];	/* why it could not be opened */
 	CUdevice handle;
 	CUcontext context;
 	int index;

@@ -180,7 +180,7 @@ void cuda_blas_close(struct cuda_device *cuda)
  * The newest library that is there and works with this driver: a newer one
  * than the driver supports opens, and then fails to make a handle.
  */
-static int open_blas(struct cuda_device *cuda, struct sv_err *err)
+static int open_any(struct cuda_device *cuda, struct sv_err *err)
 {
 	static const char *const sonames[] = {
 	    "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
@@ -219,6 +219,19 @@ static int open_blas(struct cuda_device *cuda, struct sv_err *err)
 	    "it comes with the CUDA toolkit, and its folder must be on the "
 	    "library path",
 	    first.text);
+}
+
+static int open_blas(struct cuda_device *cuda, struct sv_err *err)
+{
+	struct sv_err why;
+	int code = open_any(cuda, &why);
+
+	if (code == 0)
+		return 0;
+	snprintf(cuda->blas_missing, sizeof cuda->blas_missing, "%s%.80s",
+	    code == SV_EUNSUPPORTED ? "absent" : "error: ",
+	    code == SV_EUNSUPPORTED ? "" : why.text);
+	return sv_err_set(err, code, "%s", why.text);
 }
 
 /* The environment can turn TF32 on or off behind the caller's back. */

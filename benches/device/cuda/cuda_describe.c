@@ -328,7 +328,9 @@ static void describe_software(struct cuda_device *cuda, struct sv_facts *facts)
 	if (cuda_blas_version(cuda, text, sizeof text))
 		facts->text(facts, "libraries.cublas", text);
 	else
-		facts->unknown(facts, "libraries.cublas", "absent");
+		facts->unknown(facts, "libraries.cublas",
+		    cuda->blas_missing[0] != '\0' ? cuda->blas_missing
+						  : "absent");
 	if (nvml->initialised && nvml->nvml_version != NULL &&
 	    nvml->nvml_version(text, sizeof text) == CUDA_NVML_SUCCESS)
 		facts->text(facts, "libraries.nvml", text);

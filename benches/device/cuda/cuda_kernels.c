@@ -256,6 +256,8 @@ int cuda_first_launch(
 	if (image == NULL)
 		return sv_err_set(err, SV_EUNSUPPORTED,
 		    "this build has no kernels of " FIRST_IMAGE ".cu");
+	if (elapsed_ns == NULL)
+		return 0;
 	code = cuda_stream_new(device, &stream, err);
 	if (code != 0)
 		return code;
@@ -301,8 +303,11 @@ static int instantiate(struct cuda_driver *driver, CUgraph graph, size_t nodes,
 
 	return rc == CUDA_SUCCESS
 		   ? 0
-		   : cuda_fail(driver, rc, err,
-			 "cuGraphInstantiate of %zu nodes", nodes);
+		   : cuda_fail(driver, rc, err, "%s of %zu nodes",
+			 driver->graph_instantiate != NULL
+			     ? "cuGraphInstantiateWithFlags"
+			     : "cuGraphInstantiate",
+			 nodes);
 }
 
 /*
