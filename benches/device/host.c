@@ -11,35 +11,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "cores.h"
 #include "waiting.h"
-
-/* Cores this process may use by the cgroup's quota; 0 for no limit. */
-static unsigned cgroup_cores(void)
-{
-	FILE *file = fopen("/sys/fs/cgroup/cpu.max", "r");
-	unsigned long quota, period;
-	int n;
-
-	if (file == NULL)
-		return 0;
-	n = fscanf(file, "%lu %lu", &quota, &period);
-	fclose(file);
-	if (n != 2 || period == 0)
-		return 0;
-	return (unsigned)((quota + period - 1) / period);
-}
-
-static unsigned usable_cores(void)
-{
-	unsigned quota = cgroup_cores(), cores = 1;
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof set, &set) == 0)
-		cores = (unsigned)CPU_COUNT(&set);
-	if (quota > 0 && quota < cores)
-		cores = quota;
-	return cores < SV_MAX_TEAM ? cores : SV_MAX_TEAM;
-}
 
 /* The processor's name as the kernel has it; the architecture's otherwise. */
 static void read_name(char *out, size_t size)
@@ -113,8 +86,6 @@ static void divide_cores(struct host_device *host)
 {
 	int cpu = sched_getcpu();
 
-	if (sched_getaffinity(0, sizeof host->before, &host->before) != 0)
-		CPU_ZERO(&host->before);
 	host->host_cpus = host->stream_cpus = host->before;
 	if (CPU_COUNT(&host->before) < 2 || host->cores < 2 || cpu < 0 ||
 	    !CPU_ISSET(cpu, &host->before))
@@ -169,7 +140,9 @@ static int open_device(
 	if (host == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "device: out of memory");
 	host->device.ops = &host_backend;
-	host->cores = usable_cores();
+	host->cores = sv_cores_usable(&host->before);
+	if (host->cores > SV_MAX_TEAM)
+		host->cores = SV_MAX_TEAM;
 	read_name(host->name, sizeof host->name);
 	host->team = host_team_new(host->cores);
 	if (host->team == NULL) {

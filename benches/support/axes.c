@@ -51,10 +51,11 @@ static bool start(
 }
 
 static bool make_case(const struct sv_bench *bench,
-    const struct sv_group *group, enum sv_level level, const size_t *wheel,
-    struct sv_case *out)
+    const struct sv_group *group, enum sv_level level,
+    const struct sv_place *place, const size_t *wheel, struct sv_case *out)
 {
 	memset(out, 0, sizeof *out);
+	out->place = place;
 	out->bench = bench;
 	out->group = group;
 	out->level = level;
@@ -72,7 +73,7 @@ static bool make_case(const struct sv_bench *bench,
 }
 
 int sv_axes_each(const struct sv_bench *bench, enum sv_level level,
-    sv_case_fn *fn, void *state)
+    const struct sv_place *place, sv_case_fn *fn, void *state)
 {
 	for (size_t g = 0; g < bench->n_groups; g++) {
 		const struct sv_group *group = &bench->groups[g];
@@ -83,7 +84,7 @@ int sv_axes_each(const struct sv_bench *bench, enum sv_level level,
 		if (!start(group, level, wheel))
 			continue;
 		do {
-			if (!make_case(bench, group, level, wheel, &c))
+			if (!make_case(bench, group, level, place, wheel, &c))
 				continue;
 			int code = fn(state, &c);
 
@@ -137,11 +138,12 @@ static int match(void *state, const struct sv_case *c)
 }
 
 int sv_axes_find(const struct sv_bench *bench, const char *id,
-    enum sv_level level, struct sv_case *out, struct sv_err *err)
+    enum sv_level level, const struct sv_place *place, struct sv_case *out,
+    struct sv_err *err)
 {
 	struct search search = {id, out, level};
 
-	if (sv_axes_each(bench, SV_FULL, match, &search) == 1)
+	if (sv_axes_each(bench, SV_FULL, place, match, &search) == 1)
 		return 0;
 	return sv_err_set(err, SV_EUSAGE,
 	    "\"%.200s\": %s has no such case; `plan` lists them", id,

@@ -11,12 +11,12 @@
 #define SV_CASE_ID_BYTES 512
 
 /*
- * Called with each case of a benchmark up to a level; anything but 0 ends
- * the walk and becomes its result.
+ * Called with each case of a benchmark up to a level, in a place that
+ * outlives it; anything but 0 ends the walk and becomes its result.
  */
 typedef int sv_case_fn(void *state, const struct sv_case *);
-int sv_axes_each(
-    const struct sv_bench *, enum sv_level level, sv_case_fn *fn, void *state);
+int sv_axes_each(const struct sv_bench *, enum sv_level level,
+    const struct sv_place *, sv_case_fn *fn, void *state);
 
 /*
  * Id of a case: `bench/metric+metric?k=v&…`, keys sorted. Returns its length;
@@ -29,7 +29,8 @@ size_t sv_axes_id(const struct sv_case *, char out[SV_CASE_ID_BYTES]);
  * case gets. Errors: SV_EUSAGE when there is none.
  */
 SV_MUST_CHECK int sv_axes_find(const struct sv_bench *, const char *id,
-    enum sv_level level, struct sv_case *out, struct sv_err *err);
+    enum sv_level level, const struct sv_place *, struct sv_case *out,
+    struct sv_err *err);
 
 /* The metric's descriptor; the benchmark must have it. */
 const struct sv_metric *sv_axes_metric(

@@ -15,6 +15,8 @@
 
 #include "axes.h"
 #include "context.h"
+#include "cores.h"
+#include "dataset.h"
 #include "emit.h"
 #include "stave/bench.h"
 #include "stave/version.h"
@@ -27,6 +29,7 @@ static const char *const level_names[] = {"quick", "standard", "full"};
 struct request {
 	const char *mode; /* describe, devices, plan, or a benchmark */
 	const char *device;
+	struct sv_place place;
 	enum sv_level level;
 	uint64_t round, seed;
 	char **cases;
@@ -187,6 +190,8 @@ static int plan_case(void *state, const struct sv_case *c)
 		json_array_append_new(
 		    metrics, json_string(c->group->metrics[i]));
 	json_object_set_new(message, "metrics", metrics);
+	if (c->bench->files)
+		json_object_set_new(message, "files", json_true());
 	json_object_set_new(message, "bytes", json_real(cost.bytes));
 	json_object_set_new(message, "flop", json_real(cost.flop));
 	sv_emit("case", message);
@@ -196,7 +201,8 @@ static int plan_case(void *state, const struct sv_case *c)
 static void plan(const struct request *request, struct sv_device *device)
 {
 	for (size_t i = 0; i < sv_benches_count; i++)
-		sv_axes_each(sv_benches[i], request->level, plan_case, device);
+		sv_axes_each(sv_benches[i], request->level, &request->place,
+		    plan_case, device);
 }
 
 /*
@@ -238,7 +244,8 @@ static bool measure(struct sv_bench_context *context,
 		*at = '\0';
 		inner = strtoull(at + 1, NULL, 10);
 	}
-	code = sv_axes_find(bench, name, request->level, &c, &err);
+	code = sv_axes_find(
+	    bench, name, request->level, &request->place, &c, &err);
 	if (code == 0) {
 		c.inner = inner;
 		sv_emit("case", sv_emit_case(&c));
@@ -289,8 +296,8 @@ static int run_bench(const struct request *request,
 		*lost =
 		    !measure(runner.context, bench, request, request->cases[i]);
 	if (request->n_cases == 0)
-		*lost = sv_axes_each(
-			    bench, request->level, measure_each, &runner) != 0;
+		*lost = sv_axes_each(bench, request->level, &request->place,
+			    measure_each, &runner) != 0;
 	sv_context_free(runner.context);
 	return 0;
 }
@@ -328,9 +335,10 @@ static int usage(const char *program, const char *what)
 	fprintf(stderr,
 	    "%s: %s\n"
 	    "usage: %s describe | devices\n"
-	    "       %s plan [--device SEL] [--profile P]\n"
+	    "       %s plan [--device SEL] [--profile P] [--storage-path "
+	    "DIR]\n"
 	    "       %s BENCH [--device SEL] [--profile P] [--round N] "
-	    "[--seed N] [CASE[@INNER]]...\n"
+	    "[--seed N]\n           [--storage-path DIR] [CASE[@INNER]]...\n"
 	    "Messages go to file descriptor 3; by hand: %s null 3>&1\n",
 	    program, what, program, program, program, program);
 	return sv_err_exit_status(SV_EUSAGE);
@@ -343,7 +351,8 @@ static const char *parse(int argc, char **argv, struct request *request)
 	    {"device", required_argument, NULL, 'd'},
 	    {"profile", required_argument, NULL, 'p'},
 	    {"round", required_argument, NULL, 'r'},
-	    {"seed", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
+	    {"seed", required_argument, NULL, 's'},
+	    {"storage-path", required_argument, NULL, 'f'}, {NULL, 0, NULL, 0}};
 	int option, level;
 
 	*request = (struct request){.level = SV_STANDARD};
@@ -366,6 +375,9 @@ static const char *parse(int argc, char **argv, struct request *request)
 			break;
 		case 's':
 			request->seed = strtoull(optarg, NULL, 10);
+			break;
+		case 'f':
+			request->place.folder = optarg;
 			break;
 		default:
 			return "unknown option";
@@ -391,6 +403,9 @@ int main(int argc, char **argv)
 	/* A harness that is killed must not leave a worker behind. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
+	request.place.cores = sv_cores_usable(&request.place.cpus);
+	request.place.cold = request.place.folder == NULL ||
+			     sv_dataset_can_drop(request.place.folder);
 	if (strcmp(request.mode, "describe") == 0)
 		return describe();
 	if (strcmp(request.mode, "devices") == 0)

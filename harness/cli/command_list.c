@@ -52,8 +52,8 @@ static json_t *ask(
 {
 	json_t *messages, *answer;
 
-	if (sv_run_ask(backend, mode, NULL, SV_PROFILE_QUICK, &messages, err) !=
-	    0)
+	if (sv_run_ask(backend, mode, NULL, SV_PROFILE_QUICK, NULL, &messages,
+		err) != 0)
 		return NULL;
 	answer = json_incref(json_object_get(json_array_get(messages, 0), key));
 	json_decref(messages);

@@ -35,6 +35,7 @@ enum {
 	KEY_PROFILE,
 	KEY_SKIP,
 	KEY_LABEL,
+	KEY_STORAGE,
 	KEY_RESUME,
 	KEY_TIMEOUT,
 	KEY_KEEP,
@@ -121,6 +122,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LABEL:
 		a->options.label = arg;
 		return check_text(state, "--label", arg);
+	case KEY_STORAGE:
+		a->options.storage_path = arg;
+		return check_text(state, "--storage-path", arg);
 	case 'o':
 		a->options.output = arg;
 		return check_text(state, "--output", arg);
@@ -168,6 +172,8 @@ static const struct argp_option options[] = {
     {"label", KEY_LABEL, "TEXT", 0, "name of the result (the host's)", 0},
     {"output", 'o', "FILE", 0,
 	"the result file (" DEFAULT_FOLDER "/LABEL-TIME.json)", 0},
+    {"storage-path", KEY_STORAGE, "DIR", 0,
+	"a folder on the disk to measure; its files are removed again (.)", 0},
     {"resume", KEY_RESUME, "DIR", 0,
 	"carry on with the unfinished run in DIR (FILE.part)", 0},
     {"case-timeout", KEY_TIMEOUT, "S", 0,
@@ -300,7 +306,8 @@ int sv_command_run(int argc, char **argv)
 		   "FILE.part: a crash, a kill or Ctrl-C loses nothing that "
 		   "was finished."
 		   "\vFor example:\n  stave run --profile quick -o this.json\n"
-		   "  stave run --bench transfer,'gemm/*precision=fp32*'",
+		   "  stave run --bench transfer,'gemm/*precision=fp32*'\n"
+		   "  stave run --bench storage --storage-path /data",
 	    .children = children};
 	struct arguments a = {.options = {.backend = "auto",
 				  .profile = SV_PROFILE_STANDARD,

@@ -67,12 +67,13 @@ static int judge(const struct sv_attendance *a, const char *backend,
 }
 
 static int ask_once(const char *backend, const char *mode, const char *device,
-    enum sv_profile profile, json_t **out, struct sv_err *err)
+    enum sv_profile profile, const char *storage_path, json_t **out,
+    struct sv_err *err)
 {
 	char path[SV_WORKER_PATH_BYTES];
 	struct sv_err refusal = {0};
 	struct asking asking = {.refusal = &refusal};
-	const char *words[8] = {
+	const char *words[10] = {
 	    path, mode, "--profile", sv_profile_name(profile)};
 	size_t n = 4;
 	struct sv_attendance a = {
@@ -84,6 +85,10 @@ static int ask_once(const char *backend, const char *mode, const char *device,
 	if (device != NULL) {
 		words[n++] = "--device";
 		words[n++] = device;
+	}
+	if (storage_path != NULL) {
+		words[n++] = "--storage-path";
+		words[n++] = storage_path;
 	}
 	/* exec takes words that it does not change. */
 	memcpy(&a.argv, &(const char *const *){words}, sizeof a.argv);
@@ -115,14 +120,17 @@ static bool was_lost(json_t *messages)
 }
 
 int sv_run_ask(const char *backend, const char *mode, const char *device,
-    enum sv_profile profile, json_t **out, struct sv_err *err)
+    enum sv_profile profile, const char *storage_path, json_t **out,
+    struct sv_err *err)
 {
 	json_t *messages;
-	int code = ask_once(backend, mode, device, profile, &messages, err);
+	int code = ask_once(
+	    backend, mode, device, profile, storage_path, &messages, err);
 
 	if (code == 0 && was_lost(messages)) {
 		json_decref(messages);
-		code = ask_once(backend, mode, device, profile, &messages, err);
+		code = ask_once(backend, mode, device, profile, storage_path,
+		    &messages, err);
 	}
 	if (code == 0)
 		*out = messages;

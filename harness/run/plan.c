@@ -42,6 +42,7 @@ int sv_plan_init(
 		c->bench = json_string_value(json_object_get(one, "bench"));
 		c->params = json_object_get(one, "params");
 		c->metrics = json_object_get(one, "metrics");
+		c->files = json_is_true(json_object_get(one, "files"));
 		c->done = calloc(rounds > 0 ? rounds : 1, 1);
 		if (c->done == NULL)
 			goto no_memory;

@@ -18,6 +18,7 @@ struct sv_planned {
 	json_t *metrics;     /* array of names */
 	uint64_t inner;	     /* frozen by the first round; 0 before */
 	bool out;	     /* failed or skipped: not tried again */
+	bool files;	     /* uses files in the run's folder */
 	unsigned char *done; /* [rounds], whether that round is on record */
 };
 

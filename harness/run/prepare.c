@@ -3,6 +3,7 @@
  * goes, and whether an unfinished run can be carried on here.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static int choose_backend(struct sv_run_state *run,
 		size_t i;
 
 		if (sv_run_ask(backends[0], "devices", NULL, options->profile,
-			&messages, &cause) != 0) {
+			NULL, &messages, &cause) != 0) {
 			sv_run_note(run, "%s backend not used: %s", backends[0],
 			    cause.text);
 			continue;
@@ -134,8 +135,8 @@ static uint64_t draw_seed(void)
 
 /* Everything about the run that a resumption needs to know. */
 static json_t *make_header(const struct sv_run_options *options,
-    const char *backend, json_t *machine, json_t *facts, json_t *cases,
-    json_t *skipped)
+    const char *backend, const char *storage, json_t *machine, json_t *facts,
+    json_t *cases, json_t *skipped)
 {
 	char host[256], started[32], id[64], seed[32];
 	uint64_t chosen = options->seed != 0 ? options->seed : draw_seed();
@@ -145,14 +146,14 @@ static json_t *make_header(const struct sv_run_options *options,
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)chosen);
 	snprintf(id, sizeof id, "%s-%08x", started,
 	    (unsigned)(draw_seed() * 2654435761u));
-	return json_pack(
-	    "{s:s, s:s, s:s, s:s, s:s, s:s?, s:s, s:s, s:s, s:s, s:s, s:f, "
-	    "s:i, s:O, s:O, s:O, s:O}",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s, s:s, s:s, s:s, "
+			 "s:s, s:s, s:f, "
+			 "s:i, s:O, s:O, s:O, s:O}",
 	    "schema", SV_JOURNAL_SCHEMA, "version", SV_VERSION, "run_id", id,
 	    "started", started, "backend", backend, "device", options->device,
 	    "profile", sv_profile_name(options->profile), "seed", seed, "label",
 	    options->label != NULL ? options->label : host, "output",
-	    options->output, "keep",
+	    options->output, "storage_path", storage, "keep",
 	    options->keep == SV_KEEP_SUMMARY ? "summary" : "all",
 	    "case_timeout_s", options->case_timeout_s, "rounds",
 	    (int)(options->rounds != 0 ? options->rounds
@@ -172,20 +173,37 @@ static int check_output(const char *output, struct sv_err *err)
 	return 0;
 }
 
+/* The folder whose disk is measured, by its full name. */
+static int check_storage(
+    const char *path, char out[PATH_MAX], struct sv_err *err)
+{
+	struct stat info;
+
+	if (realpath(path != NULL ? path : ".", out) != NULL &&
+	    stat(out, &info) == 0) {
+		if (S_ISDIR(info.st_mode))
+			return 0;
+		errno = ENOTDIR;
+	}
+	return sv_err_set(err, SV_EUSAGE, "--storage-path \"%.200s\": %s",
+	    path != NULL ? path : ".", strerror(errno));
+}
+
 int sv_run_prepare(struct sv_run_state *run,
     const struct sv_run_options *options, json_t *cases, json_t *skipped,
     struct sv_err *err)
 {
 	json_t *messages = NULL, *facts;
 	const char *backend;
-	char *folder = NULL;
+	char *folder = NULL, storage[PATH_MAX];
 	int code;
 
 	if ((code = check_output(options->output, err)) != 0 ||
+	    (code = check_storage(options->storage_path, storage, err)) != 0 ||
 	    (code = choose_backend(run, options, &backend, err)) != 0 ||
 	    (code = sv_worker_path(backend, run->worker, err)) != 0 ||
 	    (code = sv_run_ask(backend, "plan", options->device,
-		 options->profile, &messages, err)) != 0)
+		 options->profile, storage, &messages, err)) != 0)
 		return code;
 	facts = json_object_get(json_array_get(messages, 0), "device");
 	if ((code = check_patterns(
@@ -207,7 +225,7 @@ int sv_run_prepare(struct sv_run_state *run,
 		code = sv_err_set(err, SV_EUSAGE, "nothing is left to measure");
 		goto free_messages;
 	}
-	run->header = make_header(options, backend,
+	run->header = make_header(options, backend, storage,
 	    sv_machine_json(run->machine), facts, cases, skipped);
 	if (run->header == NULL ||
 	    asprintf(&folder, "%s.part", options->output) < 0)
@@ -274,7 +292,8 @@ int sv_run_check_header(struct sv_run_state *run, struct sv_err *err)
 	    (code = sv_worker_path(
 		 sv_run_option(run, "backend"), run->worker, err)) != 0 ||
 	    (code = sv_run_ask(sv_run_option(run, "backend"), "plan",
-		 sv_run_option(run, "device"), profile, &messages, err)) != 0)
+		 sv_run_option(run, "device"), profile,
+		 sv_run_option(run, "storage_path"), &messages, err)) != 0)
 		return code;
 	name = json_string_value(sv_result_field(
 	    json_object_get(json_array_get(messages, 0), "device"), "name"));

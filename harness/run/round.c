@@ -162,7 +162,7 @@ static char **make_argv(const struct sv_run_state *run,
     struct sv_planned *const *pending, size_t n, unsigned round)
 {
 	const char *device = sv_run_option(run, "device");
-	char **argv = calloc(n + 12, sizeof *argv);
+	char **argv = calloc(n + 14, sizeof *argv);
 	size_t used = 0;
 	bool good = argv != NULL;
 
@@ -179,6 +179,10 @@ static char **make_argv(const struct sv_run_state *run,
 	if (device != NULL) {
 		WORD("--device");
 		WORD("%s", device);
+	}
+	if (pending[0]->files && run->scratch.folder != NULL) {
+		WORD("--storage-path");
+		WORD("%s", run->scratch.folder);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (pending[i]->inner > 0)

@@ -105,6 +105,31 @@ static void restore_signals(struct sv_run_state *run)
 	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
 }
 
+/*
+ * A folder for the files of the cases that need some. Without one they are
+ * skipped, and the others measured. Leftovers of runs that were killed go in
+ * any case.
+ */
+static void make_folder(struct sv_run_state *run)
+{
+	const char *parent = sv_run_option(run, "storage_path");
+	bool needed = false;
+	struct sv_err err;
+	unsigned removed;
+
+	if (parent == NULL)
+		return;
+	removed = sv_scratch_sweep(parent);
+	if (removed > 0)
+		sv_run_note(run,
+		    "removed the measuring files of %u killed run%s in %s",
+		    removed, removed == 1 ? "" : "s", parent);
+	for (size_t i = 0; i < run->plan.n_cases; i++)
+		needed = needed || run->plan.cases[i].files;
+	if (needed && sv_scratch_open(&run->scratch, parent, &err) != 0)
+		sv_run_note(run, "no storage is measured: %s", err.text);
+}
+
 /* Measure what the plan still lacks, and put the result together. */
 static int carry_out(struct sv_run_state *run, struct sv_result **out,
     struct sv_run_outcome *outcome, struct sv_err *err)
@@ -112,6 +137,7 @@ static int carry_out(struct sv_run_state *run, struct sv_result **out,
 	int code = 0;
 
 	*outcome = (struct sv_run_outcome){0};
+	make_folder(run);
 	run->started_ns = sv_monotonic_ns();
 	run->done_before = sv_run_count_done(run);
 	sv_spawn_adopt(true);
@@ -120,6 +146,7 @@ static int carry_out(struct sv_run_state *run, struct sv_result **out,
 	     round++)
 		code = sv_run_round(run, round, err);
 	sv_spawn_adopt(false);
+	sv_scratch_close(&run->scratch);
 	return code != 0 ? code : sv_run_finish(run, out, outcome, err);
 }
 
@@ -141,7 +168,9 @@ int sv_run(const struct sv_run_options *options,
 	    .journal = {.fd = -1, .lock_fd = -1},
 	    .signal_fd = -1};
 	json_t *cases = json_array(), *skipped = json_array();
-	int code = sv_machine_open(".", &run.machine, err);
+	int code = sv_machine_open(
+	    options->storage_path != NULL ? options->storage_path : ".",
+	    &run.machine, err);
 
 	block_signals(&run);
 	if (code == 0)

@@ -36,6 +36,8 @@ struct sv_run_options {
 	const char *const *skips;
 	const char *label;  /* NULL: the host name */
 	const char *output; /* result file */
+	/* Folder whose disk is measured, for a while; NULL: the current. */
+	const char *storage_path;
 	double case_timeout_s;
 	unsigned rounds; /* 0: the profile's */
 	uint64_t seed;	 /* 0: drawn, and saved */
@@ -86,13 +88,14 @@ SV_MUST_CHECK int sv_run_resume(const char *part_dir,
     struct sv_run_outcome *outcome, struct sv_err *err);
 
 /*
- * Ask the worker of a backend: mode "describe", "devices" or "plan"; *out
- * gets an array of its messages (new reference). Errors: SV_EDEVICE when
- * this build has no such worker or it cannot answer, SV_EPROTOCOL.
+ * Ask the worker of a backend: mode "describe", "devices" or "plan" (of cases
+ * that may use files in storage_path, or NULL for none); *out gets an array of
+ * its messages (new reference). Errors: SV_EDEVICE when this build has no such
+ * worker or it cannot answer, SV_EPROTOCOL.
  */
 SV_MUST_CHECK int sv_run_ask(const char *backend, const char *mode,
-    const char *device, enum sv_profile profile, json_t **out,
-    struct sv_err *err);
+    const char *device, enum sv_profile profile, const char *storage_path,
+    json_t **out, struct sv_err *err);
 
 /* Backends whose worker this installation has, NULL-ended, best first. */
 const char *const *sv_run_backends(void);

@@ -12,6 +12,7 @@
 #include "machine.h"
 #include "plan.h"
 #include "run.h"
+#include "scratch.h"
 
 struct sv_run_state {
 	const struct sv_run_listener *listener;
@@ -19,6 +20,7 @@ struct sv_run_state {
 	struct sv_journal journal;
 	struct sv_plan plan;
 	struct sv_machine *machine;
+	struct sv_scratch scratch; /* for files to measure with */
 	char worker[SV_WORKER_PATH_BYTES];
 	int signal_fd;
 	sigset_t old_mask;

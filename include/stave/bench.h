@@ -6,6 +6,7 @@
 #ifndef STAVE_BENCH_H
 #define STAVE_BENCH_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +52,18 @@ struct sv_metric {
 
 struct sv_case;
 
+/* What a process may use of the machine beside its device. */
+struct sv_place {
+	unsigned cores;	    /* usable: affinity and cgroup */
+	cpu_set_t cpus;	    /* of the process, before a device took any */
+	const char *folder; /* where files may be made; NULL: nowhere */
+	/*
+	 * Whether what folder holds can be put out of memory, and be seen to
+	 * be: without it nobody knows where a read comes from.
+	 */
+	bool cold;
+};
+
 /*
  * Cases that are alike: the product of the axes, every case giving all of
  * `metrics` (names, ended by NULL).
@@ -72,6 +85,7 @@ struct sv_case {
 	const struct sv_group *group;
 	struct sv_param params[SV_MAX_PARAMS];
 	size_t n_params;
+	const struct sv_place *place;
 	enum sv_level level; /* the profile this run has */
 	uint64_t inner;	     /* frozen iterations a sample; 0: calibrate */
 };
@@ -92,6 +106,7 @@ struct sv_bench {
 	size_t n_metrics;
 	const struct sv_group *groups;
 	size_t n_groups;
+	bool files; /* measures with files in the place's folder */
 	/*
 	 * 0 when the device can run the case; otherwise SV_EUNSUPPORTED,
 	 * SV_EPERMISSION or SV_ERESOURCE with the sentence that the user

@@ -6,10 +6,11 @@
  *
  *   stave-worker-B describe                      benchmarks of this build
  *   stave-worker-B devices                       devices, usable or why not
- *   stave-worker-B plan  [--device SEL] [--profile P]
+ *   stave-worker-B plan  [--device SEL] [--profile P] [--storage-path DIR]
  *                                                cases that can run here
  *   stave-worker-B BENCH [--device SEL] [--profile P] [--round N] [--seed N]
- *                        CASE[@INNER]…           measure these, in this order
+ *                        [--storage-path DIR] CASE[@INNER]…           measure
+ * these, in this order
  *
  * Messages, by their "type":
  *
@@ -23,7 +24,8 @@
  *             plan, BENCH: device (the result file's device object),
  *                         device.unknown included
  *   case      id, bench, params; plan: also metrics [names],
- *             bytes, flop (per iteration, 0 where it means nothing).
+ *             bytes, flop (per iteration, 0 where it means nothing), files,
+ *             optional: true where it measures with files in DIR.
  *             BENCH: what follows belongs to this case, until the next
  *             case or bye
  *   progress  done (0…1), optional

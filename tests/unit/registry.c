@@ -47,6 +47,9 @@ static void every_benchmark_says_what_it_must(void **state)
 	}
 }
 
+/* A machine with more cores than any axis names. */
+static const struct sv_place place = {.cores = 96, .cold = true};
+
 struct seen {
 	char ids[MAX_CASES][SV_CASE_ID_BYTES];
 	size_t n;
@@ -78,19 +81,20 @@ static void ids_are_unique_and_found_again(void **state)
 		struct sv_case c;
 
 		seen.n = 0;
-		sv_axes_each(sv_benches[i], SV_FULL, remember, &seen);
+		sv_axes_each(sv_benches[i], SV_FULL, &place, remember, &seen);
 		assert_true(seen.n > 0);
 		for (size_t j = 0; j < seen.n; j++) {
 			char id[SV_CASE_ID_BYTES];
 
-			assert_int_equal(sv_axes_find(sv_benches[i],
-					     seen.ids[j], SV_QUICK, &c, NULL),
+			assert_int_equal(
+			    sv_axes_find(sv_benches[i], seen.ids[j], SV_QUICK,
+				&place, &c, NULL),
 			    0);
 			sv_axes_id(&c, id);
 			assert_string_equal(id, seen.ids[j]);
 		}
-		assert_int_equal(
-		    sv_axes_find(sv_benches[i], "no/such", SV_QUICK, &c, NULL),
+		assert_int_equal(sv_axes_find(sv_benches[i], "no/such",
+				     SV_QUICK, &place, &c, NULL),
 		    SV_EUSAGE);
 	}
 }
@@ -109,8 +113,8 @@ static void profiles_hold_each_other(void **state)
 		size_t n[3] = {0};
 
 		for (int level = SV_QUICK; level <= SV_FULL; level++)
-			sv_axes_each(sv_benches[i], (enum sv_level)level, count,
-			    &n[level]);
+			sv_axes_each(sv_benches[i], (enum sv_level)level,
+			    &place, count, &n[level]);
 		assert_true(n[0] <= n[1] && n[1] > 0 && n[1] <= n[2]);
 	}
 }
@@ -139,6 +143,8 @@ static void the_contracts_ids_are_there(void **state)
 	    {"allocator", "allocator/reset?blocks=64&bytes=2147483648"},
 	    {"allocator", "allocator/pool_alloc?bytes=20971520"},
 	    {"memory", "memory/bandwidth?bytes=1073741824&op=triad"},
+	    {"storage", "storage/rate+bandwidth?cache=cold&layout=lmdb&"
+			"sample_bytes=110000&threads=16"},
 	    {"overlap", "overlap/efficiency?direction=h2d"},
 	};
 
@@ -151,7 +157,7 @@ static void the_contracts_ids_are_there(void **state)
 		for (size_t b = 0; b < sv_benches_count; b++)
 			if (strcmp(sv_benches[b]->name, ids[i].bench) == 0)
 				code = sv_axes_find(sv_benches[b], ids[i].id,
-				    SV_FULL, &c, &err);
+				    SV_FULL, &place, &c, &err);
 		if (code != 0)
 			print_error("%s\n", err.text);
 		assert_int_equal(code, 0);

@@ -1,0 +1,338 @@
+/*
+ * Question: how fast can samples be read from where the training data lies,
+ * in no order, by layout, number of readers, and with or without the help of
+ * memory?
+ * Method: the same samples as many small files, as one packed file and in an
+ * LMDB, made once in the folder that --storage-path names. Threads take the
+ * next sample of a shuffled order until all of the pass are read. cold: before
+ * each pass its files are thrown out of the page cache by advice, and every
+ * page is looked up to be gone; the packed file is read with O_DIRECT where
+ * the file system allows it. warm: everything was read before, and is looked
+ * up to be in memory. unknown: as cold, on a file system whose memory cannot
+ * be looked into or emptied.
+ * Inside the timed region: opening (where each sample is a file), reading and
+ * copying out. Outside: making the samples, throwing them out, starting the
+ * threads, comparing.
+ * Known bias: folders and inodes stay in memory while samples do not; in a
+ * virtual machine cold is the guest's cache alone, the host may still keep
+ * what the guest dropped; LMDB is read with the kernel's own reading ahead.
+ * Source: method notes, section 2, CPU/storage; the sample is an ImageNet
+ * file's mean size.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "crew.h"
+#include "dataset.h"
+#include "pattern.h"
+#include "stave/bench.h"
+#include "stave/units.h"
+#include "timing.h"
+
+#define MAX_THREADS   16
+#define SAMPLES_QUICK 256
+#define SAMPLES	      10000
+#define CHECKED	      64
+/* Long against the start of sixteen threads. */
+#define MIN_SAMPLE_NS 5e6
+#define DROP_TRIES    3
+/* Of an LMDB a few pages are free space that nobody reads. */
+#define WARM_SHARE    0.99
+
+static const struct sv_metric metrics[] = {
+    {"rate", SV_UNIT_PER_SECOND, true, "samples read a second"},
+    {"bandwidth", SV_UNIT_BYTES_PER_SECOND, true,
+	"bytes of samples read a second"},
+};
+
+static const struct sv_value layouts[] = {
+    {"files", 0, SV_QUICK}, {"packed", 0, SV_QUICK}, {"lmdb", 0, SV_STANDARD}};
+static const struct sv_value sizes[] = {{NULL, 110000, SV_QUICK}};
+static const struct sv_value threads[] = {
+    {NULL, 1, SV_STANDARD}, {NULL, 4, SV_QUICK}, {NULL, 16, SV_STANDARD}};
+static const struct sv_value caches[] = {
+    {"cold", 0, SV_QUICK}, {"warm", 0, SV_QUICK}};
+static const struct sv_axis axes[] = {{"layout", layouts, 3},
+    {"sample_bytes", sizes, 1}, {"threads", threads, 3}, {"cache", caches, 2}};
+
+static bool is_cache(const struct sv_case *c, const char *text)
+{
+	return strcmp(sv_case_text(c, "cache"), text) == 0;
+}
+
+/* What cannot be verified to be cold is not called so. */
+static bool derive(struct sv_case *c)
+{
+	if (is_cache(c, "cold") && !c->place->cold)
+		sv_case_set_text(c, "cache", "unknown");
+	return true;
+}
+
+static const struct sv_group groups[] = {
+    {{"rate", "bandwidth"}, axes, 4, derive}};
+
+static uint64_t seed_of(size_t index)
+{
+	uint64_t state = index;
+
+	return sv_random_next(&state);
+}
+
+static size_t fill(void *state, size_t index, unsigned char *buffer)
+{
+	size_t bytes = *(const size_t *)state;
+
+	sv_pattern_fill(buffer, bytes, seed_of(index));
+	return bytes;
+}
+
+static struct sv_dataset_spec spec_of(const struct sv_case *c, size_t *bytes)
+{
+	const char *layout = sv_case_text(c, "layout");
+
+	*bytes = (size_t)sv_case_number(c, "sample_bytes");
+	return (struct sv_dataset_spec){.name = "samples",
+	    .layout = strcmp(layout, "files") == 0    ? SV_LAYOUT_FILES
+		      : strcmp(layout, "packed") == 0 ? SV_LAYOUT_PACKED
+						      : SV_LAYOUT_LMDB,
+	    .n = c->level == SV_QUICK ? SAMPLES_QUICK : SAMPLES,
+	    .bytes = *bytes,
+	    .contents = fill,
+	    .state = bytes};
+}
+
+static int supported(
+    struct sv_device *device, const struct sv_case *c, struct sv_err *err)
+{
+	size_t bytes;
+	struct sv_dataset_spec spec = spec_of(c, &bytes);
+	int code = sv_timing_host_work(err);
+
+	(void)device;
+	return code != 0 ? code
+			 : sv_dataset_possible(c->place->folder, &spec, err);
+}
+
+/* An iteration is one sample for each thread. */
+static struct sv_cost cost(const struct sv_case *c)
+{
+	return (struct sv_cost){
+	    .bytes = (double)sv_case_number(c, "threads") *
+		     (double)sv_case_number(c, "sample_bytes")};
+}
+
+struct state {
+	const struct sv_place *place;
+	struct sv_dataset *dataset;
+	struct sv_reader *readers[MAX_THREADS];
+	unsigned threads;
+	bool drop, verify, direct;
+	size_t *order;	/* [n], shuffled */
+	size_t n, used; /* of the order, so far */
+	uint64_t random;
+	/* Of the pass under way. */
+	const size_t *pass;
+	size_t count;
+	atomic_size_t next;
+};
+
+static void shuffle(struct state *s)
+{
+	for (size_t i = s->n - 1; i > 0; i--) {
+		size_t j = (size_t)(sv_random_next(&s->random) % (i + 1));
+		size_t kept = s->order[i];
+
+		s->order[i] = s->order[j];
+		s->order[j] = kept;
+	}
+	s->used = 0;
+}
+
+static void close_readers(struct state *s)
+{
+	for (unsigned i = 0; i < s->threads; i++) {
+		sv_reader_close(s->readers[i]);
+		s->readers[i] = NULL;
+	}
+}
+
+static int open_readers(struct state *s, struct sv_err *err)
+{
+	int code = 0;
+
+	for (unsigned i = 0; code == 0 && i < s->threads; i++)
+		if (s->readers[i] == NULL)
+			code = sv_reader_open(
+			    s->dataset, s->drop, &s->readers[i], err);
+	if (code == 0)
+		s->direct = sv_reader_is_direct(s->readers[0]);
+	return code;
+}
+
+/*
+ * Throw out the pass's samples. An LMDB that is open keeps its pages, so
+ * readers come and go with each pass.
+ */
+static int make_cold(struct state *s, struct sv_err *err)
+{
+	double share = 1.0;
+	int code = 0;
+
+	close_readers(s);
+	for (int i = 0; code == 0 && share > 0.0 && i < DROP_TRIES; i++) {
+		code = sv_dataset_drop(s->dataset, s->pass, s->count, err);
+		if (code == 0 && !s->verify)
+			break;
+		if (code == 0)
+			code = sv_dataset_resident(
+			    s->dataset, s->pass, s->count, &share, err);
+	}
+	if (code == 0 && s->verify && share > 0.0)
+		code = sv_err_set(err, SV_EUNSUPPORTED,
+		    "%.2f %% of the samples' pages stay in memory: nothing "
+		    "here is cold",
+		    100.0 * share);
+	return code;
+}
+
+static int read_some(void *state, unsigned member, struct sv_err *err)
+{
+	struct state *s = state;
+	const unsigned char *data;
+	size_t i, bytes;
+
+	while ((i = atomic_fetch_add(&s->next, 1)) < s->count) {
+		int code = sv_reader_read(
+		    s->readers[member], s->pass[i], &data, &bytes, err);
+
+		if (code != 0)
+			return code;
+	}
+	return 0;
+}
+
+static int measure(
+    void *state, uint64_t inner, double *readings, struct sv_err *err)
+{
+	struct state *s = state;
+	int code = 0;
+
+	s->count = (size_t)inner * s->threads;
+	if (s->used + s->count > s->n)
+		shuffle(s);
+	s->pass = s->order + s->used;
+	s->used += s->count;
+	atomic_store(&s->next, 0);
+	if (s->drop)
+		code = make_cold(s, err);
+	if (code == 0)
+		code = open_readers(s, err);
+	if (code == 0)
+		code = sv_crew_run(
+		    s->place, s->threads, read_some, s, &readings[0], err);
+	readings[1] = readings[0];
+	return code;
+}
+
+/* Read everything once, and see that it stays. */
+static int make_warm(struct state *s, struct sv_err *err)
+{
+	const unsigned char *data;
+	double share = 0.0;
+	size_t bytes;
+	int code = open_readers(s, err);
+
+	for (size_t i = 0; code == 0 && i < s->n; i++)
+		code = sv_reader_read(s->readers[0], i, &data, &bytes, err);
+	if (code == 0)
+		code = sv_dataset_resident(
+		    s->dataset, s->order, s->n, &share, err);
+	if (code == 0 && share < WARM_SHARE)
+		code = sv_err_set(err, SV_ERESOURCE,
+		    "only %.0f %% of the samples stay in memory: nothing here "
+		    "is warm",
+		    100.0 * share);
+	return code;
+}
+
+static int check(struct sv_bench_context *context, struct state *s,
+    size_t sample_bytes, struct sv_err *err)
+{
+	const unsigned char *data;
+	size_t bytes = 0, wrong = s->n;
+	int code = open_readers(s, err);
+
+	for (size_t i = 0; code == 0 && wrong == s->n && i < CHECKED; i++) {
+		size_t at = i == 0   ? 0
+			    : i == 1 ? s->n - 1
+				     : sv_random_next(&s->random) % s->n;
+
+		code = sv_reader_read(
+		    s->readers[i % s->threads], at, &data, &bytes, err);
+		if (code == 0 &&
+		    (bytes != sample_bytes ||
+			sv_pattern_check(data, bytes, seed_of(at)) != bytes))
+			wrong = at;
+	}
+	if (code == 0 && wrong == s->n)
+		sv_report_check(context, true, "%d of %zu samples compared%s",
+		    CHECKED, s->n, s->direct ? ", read with O_DIRECT" : "");
+	else if (code == 0)
+		sv_report_check(context, false,
+		    "sample %zu is not what was written", wrong);
+	return code;
+}
+
+static int run(struct sv_bench_context *context, const struct sv_case *c,
+    struct sv_err *err)
+{
+	size_t bytes;
+	struct sv_dataset_spec spec = spec_of(c, &bytes);
+	struct state s = {.place = c->place,
+	    .threads = (unsigned)sv_case_number(c, "threads"),
+	    .drop = !is_cache(c, "warm"),
+	    .verify = is_cache(c, "cold"),
+	    .n = spec.n,
+	    .random = sv_context_seed(context)};
+	const struct sv_sampled sampled[] = {
+	    {.metric = "rate", .as = SV_AS_RATE, .amount = s.threads},
+	    {.metric = "bandwidth", .as = SV_AS_RATE, .amount = cost(c).bytes}};
+	const struct sv_sampling sampling = {
+	    .min_sample_ns = MIN_SAMPLE_NS, .max_inner = s.n / s.threads};
+	int code;
+
+	s.order = calloc(s.n, sizeof *s.order);
+	if (s.order == NULL)
+		return sv_err_set(err, SV_ERESOURCE, "storage: out of memory");
+	for (size_t i = 0; i < s.n; i++)
+		s.order[i] = i;
+	shuffle(&s);
+	code = sv_dataset_open(c->place->folder, &spec, &s.dataset, err);
+	if (code == 0 && !s.drop)
+		code = make_warm(&s, err);
+	if (code == 0)
+		code =
+		    sv_sample(context, sampled, 2, &sampling, measure, &s, err);
+	if (code == 0)
+		code = check(context, &s, bytes, err);
+	close_readers(&s);
+	sv_dataset_close(s.dataset);
+	free(s.order);
+	return code;
+}
+
+const struct sv_bench sv_bench_storage = {
+    .name = "storage",
+    .question = "How fast can samples be read from disk, in no order?",
+    .source = "method notes, section 2, CPU/storage",
+    .metrics = metrics,
+    .n_metrics = 2,
+    .groups = groups,
+    .n_groups = 1,
+    .files = true,
+    .supported = supported,
+    .cost = cost,
+    .run = run,
+};
