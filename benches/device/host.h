@@ -32,6 +32,9 @@ struct host_kernel {
 /* NULL when there is no kernel of that name. */
 const struct host_kernel *host_kernel_find(const char *name);
 
+extern const struct host_kernel host_transform_kernels[];
+extern const size_t host_transform_kernels_count;
+
 /* A team of `members` threads, the caller being one of them. */
 struct host_team *host_team_new(unsigned members);
 void host_team_free(struct host_team *);

@@ -150,5 +150,8 @@ const struct host_kernel *host_kernel_find(const char *name)
 	for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
 		if (strcmp(kernels[i].name, name) == 0)
 			return &kernels[i];
+	for (size_t i = 0; i < host_transform_kernels_count; i++)
+		if (strcmp(host_transform_kernels[i].name, name) == 0)
+			return &host_transform_kernels[i];
 	return NULL;
 }

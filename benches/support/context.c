@@ -107,6 +107,17 @@ void sv_case_drop(struct sv_case *c, const char *name)
 		}
 }
 
+bool sv_case_fit_workers(struct sv_case *c)
+{
+	const struct sv_param *p = find(c, "workers");
+
+	assert(p != NULL);
+	if (p->text == NULL)
+		return p->number < (int64_t)c->place->cores;
+	sv_case_set_number(c, "workers", c->place->cores);
+	return true;
+}
+
 /* Index of text among names; the caller's table must have it. */
 static int index_of(const char *const *names, size_t n, const char *text)
 {

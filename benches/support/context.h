@@ -27,6 +27,12 @@ void sv_case_set_number(struct sv_case *, const char *name, int64_t number);
 void sv_case_set_text(struct sv_case *, const char *name, const char *text);
 void sv_case_drop(struct sv_case *, const char *name);
 
+/*
+ * For a derive(): "all" workers become the usable cores, and so many or more
+ * by number are dropped: false.
+ */
+bool sv_case_fit_workers(struct sv_case *);
+
 /* Case parameters as the device interface's enums, by their contract names. */
 enum sv_memory sv_case_memory(const struct sv_case *);
 enum sv_wait sv_case_wait(const struct sv_case *);

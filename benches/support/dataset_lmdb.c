@@ -127,7 +127,9 @@ static int open_lmdb(struct sv_reader *reader, bool direct, struct sv_err *err)
 	if (mine == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "reader: out of memory");
 	reader->state = mine;
-	rc = open_env(&dataset->spec, dataset->path, MDB_RDONLY, &mine->env);
+	/* As trainers open it: reading ahead is lost on a shuffled order. */
+	rc = open_env(&dataset->spec, dataset->path, MDB_RDONLY | MDB_NORDAHEAD,
+	    &mine->env);
 	if (rc == 0)
 		rc = mdb_txn_begin(mine->env, NULL, MDB_RDONLY, &mine->txn);
 	if (rc == 0)

@@ -522,6 +522,10 @@ struct sim_kernel {
 	sim_effect_fn *effect;
 };
 
+/* Those of sim_transform.c. */
+extern const struct sim_kernel sim_transform_kernels[];
+extern const size_t sim_transform_kernels_count;
+
 /* NULL when nobody knows the name. */
 const struct sim_kernel *sim_kernel_find(const char *name);
 

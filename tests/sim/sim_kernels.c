@@ -293,5 +293,8 @@ const struct sim_kernel *sim_kernel_find(const char *name)
 	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
 		if (strcmp(kernels[i].name, name) == 0)
 			return &kernels[i];
+	for (size_t i = 0; i < sim_transform_kernels_count; i++)
+		if (strcmp(sim_transform_kernels[i].name, name) == 0)
+			return &sim_transform_kernels[i];
 	return NULL;
 }
