@@ -141,18 +141,6 @@ struct state {
 	atomic_size_t next;
 };
 
-static void shuffle(struct state *s)
-{
-	for (size_t i = s->n - 1; i > 0; i--) {
-		size_t j = (size_t)(sv_random_next(&s->random) % (i + 1));
-		size_t kept = s->order[i];
-
-		s->order[i] = s->order[j];
-		s->order[j] = kept;
-	}
-	s->used = 0;
-}
-
 static void close_readers(struct state *s)
 {
 	for (unsigned i = 0; i < s->threads; i++) {
@@ -223,8 +211,10 @@ static int measure(
 	int code = 0;
 
 	s->count = (size_t)inner * s->threads;
-	if (s->used + s->count > s->n)
-		shuffle(s);
+	if (s->used + s->count > s->n) {
+		sv_random_shuffle(s->order, s->n, &s->random);
+		s->used = 0;
+	}
 	s->pass = s->order + s->used;
 	s->used += s->count;
 	atomic_store(&s->next, 0);
@@ -310,9 +300,7 @@ static int run(struct sv_bench_context *context, const struct sv_case *c,
 	s.order = calloc(s.n, sizeof *s.order);
 	if (s.order == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "storage: out of memory");
-	for (size_t i = 0; i < s.n; i++)
-		s.order[i] = i;
-	shuffle(&s);
+	sv_random_shuffle(s.order, s.n, &s.random);
 	code = sv_dataset_open(c->place->folder, &spec, &s.dataset, err);
 	if (code == 0 && !s.drop)
 		code = make_warm(&s, err);

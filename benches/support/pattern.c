@@ -69,3 +69,14 @@ double sv_random_normal(uint64_t *state)
 
 	return radius * cos(6.283185307179586 * sv_random_uniform(state));
 }
+
+/* Source: Fisher & Yates, from the inside out. */
+void sv_random_shuffle(size_t *out, size_t n, uint64_t *state)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t j = (size_t)(sv_random_next(state) % (i + 1));
+
+		out[i] = out[j];
+		out[j] = i;
+	}
+}

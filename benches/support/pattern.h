@@ -20,5 +20,7 @@ uint64_t sv_random_next(uint64_t *state);
 double sv_random_uniform(uint64_t *state);
 /* Standard normal (Box–Muller, one of the pair). */
 double sv_random_normal(uint64_t *state);
+/* The numbers 0 … n - 1 in a random order. */
+void sv_random_shuffle(size_t *out, size_t n, uint64_t *state);
 
 #endif
