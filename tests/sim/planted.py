@@ -44,6 +44,17 @@ def memory_rate(p):
     return traffic / (seconds + device["launch"]["floor_s"])
 
 
+def preprocess_rate(p):
+    """Kernels over 32 pictures of 500 by 375, each paying its floor."""
+    prepared = 3 * 224 * 224 * 4
+    traffic = [500 * 375 * 3 + prepared]
+    if p["work"] == "heavy":
+        traffic += 3 * [2 * prepared]
+    seconds = sum(32 * b / device["memory_bandwidth_Bps"]
+                  + device["launch"]["floor_s"] for b in traffic)
+    return 32 / seconds
+
+
 def transfer_rate(p):
     pcie = device["pcie"]
     if p["memory"] == "pageable":
@@ -98,6 +109,8 @@ def planted_value(name, p):
             + sync["spin_s"]
     if name == "gemm/throughput" and p["shape"] == "square":
         return gemm_rate(p)
+    if name == "preprocess/rate" and p["where"] == "device":
+        return preprocess_rate(p)
     if name == "peer/bandwidth" and p["direction"] == "uni" and peer(p):
         seconds = peer(p)["latency_s"] + 2**28 / peer(p)["Bps"]
         return 2**28 / seconds

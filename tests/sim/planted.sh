@@ -12,7 +12,7 @@ status=0
 for device in "$@"; do
 	"$here/with-device" "$here/devices/$device.json" -- "$stave" run \
 		--backend cuda --profile quick --rounds 1 \
-		--bench 'launch,sync,allocator,memory,transfer,gemm/*m=1024*' \
+		--bench 'launch,sync,allocator,memory,transfer,gemm/*m=1024*,preprocess' \
 		-o "$work/$device.json" >"$work/out" 2>&1 || {
 		tail -n 5 "$work/out"
 		echo "planted: the run on $device failed" >&2
