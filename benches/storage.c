@@ -36,10 +36,16 @@
 #define SAMPLES_QUICK	256
 #define SAMPLES		10000
 #define CHECKED		64
-/* Long against the start of sixteen threads; without haste, against one read.
+/* Long against one read of a disk and a change of threads. */
+#define QUICK_SAMPLE_NS 1e7
+#define SAMPLE_NS	6e7
+/*
+ * A pass gives several samples one after the other: between passes a disk may
+ * rest, and one whose rate is limited, as virtual ones are, saves up for the
+ * next one.
  */
-#define QUICK_SAMPLE_NS 5e6
-#define SAMPLE_NS	2e7
+#define QUICK_SLICES	4
+#define SLICES		8
 #define DROP_TRIES	3
 /* Of an LMDB a few pages are free space that nobody reads. */
 #define WARM_SHARE	0.99
@@ -137,8 +143,13 @@ struct state {
 	uint64_t random;
 	/* Of the pass under way. */
 	const size_t *pass;
-	size_t count;
-	atomic_size_t next;
+	size_t count, slice; /* samples in all, and of one slice */
+	atomic_size_t next, done;
+	uint64_t ends_ns[SLICES]; /* when each slice was read */
+	/* Times of slices that nobody has asked for yet, the first at `given`.
+	 */
+	size_t most_slices, slices, given;
+	double times_ns[SLICES];
 };
 
 static void close_readers(struct state *s)
@@ -200,7 +211,48 @@ static int read_some(void *state, unsigned member, struct sv_err *err)
 
 		if (code != 0)
 			return code;
+		i = atomic_fetch_add(&s->done, 1) + 1;
+		if (i % s->slice == 0)
+			s->ends_ns[i / s->slice - 1] = sv_now_ns();
 	}
+	return 0;
+}
+
+/* Read the samples of as many slices as a pass may have. */
+static int make_pass(struct state *s, uint64_t inner, struct sv_err *err)
+{
+	double elapsed_ns;
+	uint64_t before_ns;
+	int code = 0;
+
+	s->slice = (size_t)inner * s->threads;
+	s->slices = s->n / s->slice;
+	if (s->slices > s->most_slices)
+		s->slices = s->most_slices;
+	s->count = s->slices * s->slice;
+	if (s->used + s->count > s->n) {
+		sv_random_shuffle(s->order, s->n, &s->random);
+		s->used = 0;
+	}
+	s->pass = s->order + s->used;
+	s->used += s->count;
+	atomic_store(&s->next, 0);
+	atomic_store(&s->done, 0);
+	if (s->drop)
+		code = make_cold(s, err);
+	if (code == 0)
+		code = open_readers(s, err);
+	if (code == 0)
+		code = sv_crew_run(
+		    s->place, s->threads, read_some, s, &elapsed_ns, err);
+	if (code != 0)
+		return code;
+	before_ns = s->ends_ns[s->slices - 1] - (uint64_t)elapsed_ns;
+	for (size_t i = 0; i < s->slices; i++) {
+		s->times_ns[i] = (double)(s->ends_ns[i] - before_ns);
+		before_ns = s->ends_ns[i];
+	}
+	s->given = 0;
 	return 0;
 }
 
@@ -210,22 +262,10 @@ static int measure(
 	struct state *s = state;
 	int code = 0;
 
-	s->count = (size_t)inner * s->threads;
-	if (s->used + s->count > s->n) {
-		sv_random_shuffle(s->order, s->n, &s->random);
-		s->used = 0;
-	}
-	s->pass = s->order + s->used;
-	s->used += s->count;
-	atomic_store(&s->next, 0);
-	if (s->drop)
-		code = make_cold(s, err);
+	if (s->given == s->slices || s->slice != inner * s->threads)
+		code = make_pass(s, inner, err);
 	if (code == 0)
-		code = open_readers(s, err);
-	if (code == 0)
-		code = sv_crew_run(
-		    s->place, s->threads, read_some, s, &readings[0], err);
-	readings[1] = readings[0];
+		readings[0] = readings[1] = s->times_ns[s->given++];
 	return code;
 }
 
@@ -288,6 +328,7 @@ static int run(struct sv_bench_context *context, const struct sv_case *c,
 	    .drop = !is_cache(c, "warm"),
 	    .verify = is_cache(c, "cold"),
 	    .n = spec.n,
+	    .most_slices = c->level == SV_QUICK ? QUICK_SLICES : SLICES,
 	    .random = sv_context_seed(context)};
 	const struct sv_sampled sampled[] = {
 	    {.metric = "rate", .as = SV_AS_RATE, .amount = s.threads},
