@@ -91,6 +91,10 @@ start_long_run()
 	await_files "$1" || wrong "$1: no files were made"
 }
 
+# Sanitizers need a world of address space, and lock no memory.
+sanitized=
+ldd "$stave" | grep -q libasan && sanitized=yes
+
 # --- the usual case, on one core ---
 benches=storage,preprocess,loader
 mkdir "$work/core"
@@ -106,7 +110,7 @@ else
 fi
 
 # --- no locked memory: root may lock whatever the limit, so without that ---
-if [ $jpeg ]; then
+if [ $jpeg ] && [ ! $sanitized ]; then
 	benches=loader
 	mkdir "$work/memlock"
 	cat >"$work/unlocked" <<SCRIPT
@@ -123,8 +127,8 @@ SCRIPT
 	expect memlock 'not ids and all("ulimit -l" in x for x in reasons)'
 fi
 
-# --- 2 GiB of memory, which sanitizers alone need more of ---
-if ! ldd "$stave" | grep -q libasan; then
+# --- 2 GiB of memory ---
+if [ ! $sanitized ]; then
 	benches=storage,preprocess,loader
 	mkdir "$work/memory"
 	cat >"$work/small" <<SCRIPT
