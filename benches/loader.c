@@ -37,7 +37,6 @@
 #define FILES	      1024u
 /* More than the largest picture has. */
 #define FILE_ROOM     131072u
-#define MAX_WORKERS   256u
 #define PREFETCH      2
 #define MAX_PREFETCH  8
 #define MAX_SLOTS     (MAX_PREFETCH + 1)

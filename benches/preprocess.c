@@ -275,6 +275,33 @@ static int check_crew(
 	return 0;
 }
 
+static int open_members(struct crew_state *s, struct sv_err *err)
+{
+	int code = 0;
+
+	s->members = calloc(s->workers, sizeof *s->members);
+	if (s->members == NULL)
+		return sv_err_set(err, SV_ERESOURCE, "workers: out of memory");
+	for (unsigned i = 0; code == 0 && i < s->workers; i++) {
+		struct member *m = &s->members[i];
+
+		m->prepared = calloc(SVK_PREPARED, sizeof *m->prepared);
+		code = m->prepared == NULL ? sv_err_set(err, SV_ERESOURCE,
+						 "workers: out of memory")
+					   : sv_preparer_new(&m->preparer, err);
+	}
+	return code;
+}
+
+static void close_members(struct crew_state *s)
+{
+	for (unsigned i = 0; s->members != NULL && i < s->workers; i++) {
+		sv_preparer_free(s->members[i].preparer);
+		free(s->members[i].prepared);
+	}
+	free(s->members);
+}
+
 static int run_crew(struct sv_bench_context *context, const struct sv_case *c,
     struct sv_err *err)
 {
@@ -288,27 +315,14 @@ static int run_crew(struct sv_bench_context *context, const struct sv_case *c,
 		c->level == SV_QUICK ? QUICK_SAMPLE_NS : SAMPLE_NS};
 	int code = make_inputs(&s.in, err);
 
-	s.members = calloc(s.workers, sizeof *s.members);
-	if (code == 0 && s.members == NULL)
-		code = sv_err_set(err, SV_ERESOURCE, "workers: out of memory");
-	for (unsigned i = 0; code == 0 && i < s.workers; i++) {
-		code = sv_preparer_new(&s.members[i].preparer, err);
-		s.members[i].prepared =
-		    calloc(SVK_PREPARED, sizeof *s.members[i].prepared);
-		if (code == 0 && s.members[i].prepared == NULL)
-			code = sv_err_set(
-			    err, SV_ERESOURCE, "workers: out of memory");
-	}
+	if (code == 0)
+		code = open_members(&s, err);
 	if (code == 0)
 		code = sv_sample(
 		    context, sampled, 1, &sampling, measure_crew, &s, err);
 	if (code == 0)
 		code = check_crew(context, &s, err);
-	for (unsigned i = 0; s.members != NULL && i < s.workers; i++) {
-		sv_preparer_free(s.members[i].preparer);
-		free(s.members[i].prepared);
-	}
-	free(s.members);
+	close_members(&s);
 	sv_pictures_free(&s.in.pictures);
 	return code;
 }

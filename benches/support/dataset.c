@@ -263,13 +263,18 @@ static int count_pages(int fd, size_t from, size_t bytes, size_t *resident,
 	if (map == MAP_FAILED)
 		return sv_dataset_fail(err, "map", "the samples");
 	bits = malloc(n);
-	if (bits == NULL)
+	if (bits == NULL) {
 		code = sv_err_set(err, SV_ERESOURCE, "pages: out of memory");
-	else if (mincore(map, n * page, bits) != 0)
+		goto unmap;
+	}
+	if (mincore(map, n * page, bits) != 0) {
 		code = sv_dataset_fail(err, "mincore of", "the samples");
-	for (size_t i = 0; code == 0 && i < n; i++)
+		goto unmap;
+	}
+	for (size_t i = 0; i < n; i++)
 		*resident += bits[i] & 1;
-	*pages += code == 0 ? n : 0;
+	*pages += n;
+unmap:
 	free(bits);
 	munmap(map, n * page);
 	return code;

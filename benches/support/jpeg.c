@@ -70,16 +70,19 @@ static int encode(tjhandle handle, const unsigned char *pixels,
 
 	if (tjCompress2(handle, pixels, (int)SV_PICTURE_WIDTH, 0,
 		(int)SV_PICTURE_HEIGHT, TJPF_RGB, &data, &bytes, TJSAMP_420,
-		QUALITY, 0) != 0)
+		QUALITY, 0) != 0) {
 		code = sv_err_set(
 		    err, SV_ERESOURCE, "encode: %s", tjGetErrorStr2(handle));
-	out->data = code == 0 ? malloc(bytes) : NULL;
-	if (code == 0 && out->data == NULL)
-		code = sv_err_set(err, SV_ERESOURCE, "pictures: out of memory");
-	if (code == 0) {
-		memcpy(out->data, data, bytes);
-		out->bytes = bytes;
+		goto free_data;
 	}
+	out->data = malloc(bytes);
+	if (out->data == NULL) {
+		code = sv_err_set(err, SV_ERESOURCE, "pictures: out of memory");
+		goto free_data;
+	}
+	memcpy(out->data, data, bytes);
+	out->bytes = bytes;
+free_data:
 	tjFree(data);
 	return code;
 }
@@ -92,12 +95,15 @@ int sv_pictures_new(struct sv_pictures *pictures, size_t n, struct sv_err *err)
 
 	*pictures = (struct sv_pictures){
 	    .n = n, .list = calloc(n, sizeof *pictures->list)};
-	if (pixels == NULL || handle == NULL || pictures->list == NULL)
+	if (pixels == NULL || handle == NULL || pictures->list == NULL) {
 		code = sv_err_set(err, SV_ERESOURCE, "pictures: out of memory");
+		goto free_pixels;
+	}
 	for (size_t i = 0; code == 0 && i < n; i++) {
 		sv_picture_draw(i, pixels);
 		code = encode(handle, pixels, &pictures->list[i], err);
 	}
+free_pixels:
 	if (handle != NULL)
 		tjDestroy(handle);
 	free(pixels);

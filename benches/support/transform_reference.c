@@ -123,8 +123,8 @@ static double deformed(const struct sv_image *image,
 	double v = clamp(y + displacement(crop->seed, 1, x, y), SVK_SIDE - 1.0);
 	double sum = 0.0;
 
-	for (double j = floor(v); j <= floor(v) + 1.0; j++)
-		for (double i = floor(u); i <= floor(u) + 1.0; i++) {
+	for (int j = (int)v; j <= (int)v + 1; j++)
+		for (int i = (int)u; i <= (int)u + 1; i++) {
 			double weight =
 			    (1.0 - fabs(u - i)) * (1.0 - fabs(v - j));
 
