@@ -58,8 +58,8 @@ static const struct sv_value memories[] = {
     {"pinned", 0, SV_QUICK}, {"pageable", 0, SV_STANDARD}};
 static const struct sv_value pinned[] = {{"pinned", 0, SV_FULL}};
 static const struct sv_value batches[] = {
-    {NULL, 16, SV_QUICK}, {NULL, 64, SV_STANDARD}};
-static const struct sv_value large[] = {{NULL, 64, SV_FULL}};
+    {NULL, 16, SV_QUICK}, {NULL, 32, SV_STANDARD}, {NULL, 128, SV_FULL}};
+static const struct sv_value middle[] = {{NULL, 32, SV_FULL}};
 static const struct sv_value depths[] = {
     {NULL, 1, SV_FULL}, {NULL, 4, SV_FULL}, {NULL, MAX_PREFETCH, SV_FULL}};
 
@@ -71,7 +71,7 @@ static const struct sv_value depths[] = {
 static const struct sv_axis axes[] = {
     AXIS("workers", workers), AXIS("memory", memories), AXIS("batch", batches)};
 static const struct sv_axis depth_axes[] = {AXIS("workers", all_workers),
-    AXIS("memory", pinned), AXIS("batch", large), AXIS("prefetch", depths)};
+    AXIS("memory", pinned), AXIS("batch", middle), AXIS("prefetch", depths)};
 static const struct sv_group groups[] = {
     {{"rate"}, axes, 3, sv_case_fit_workers},
     {{"rate"}, depth_axes, 4, sv_case_fit_workers},

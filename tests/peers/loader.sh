@@ -23,7 +23,7 @@ i=0
 while [ "$i" -lt "$turns" ]; do
 	for n in 1 "$cores"; do
 		one "loader-$n" rate loader \
-			"loader/rate?batch=64&memory=pinned&workers=$n"
+			"loader/rate?batch=32&memory=pinned&workers=$n"
 		one "prepare-$n" rate preprocess \
 			"preprocess/rate?where=cpu&work=standard&workers=$n"
 	done

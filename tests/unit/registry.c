@@ -143,8 +143,8 @@ static void the_contracts_ids_are_there(void **state)
 	    {"allocator", "allocator/reset?blocks=64&bytes=2147483648"},
 	    {"allocator", "allocator/pool_alloc?bytes=20971520"},
 	    {"memory", "memory/bandwidth?bytes=1073741824&op=triad"},
-	    {"loader", "loader/rate?batch=64&memory=pinned&workers=0"},
-	    {"loader", "loader/rate?batch=64&memory=pageable&workers=96"},
+	    {"loader", "loader/rate?batch=32&memory=pinned&workers=0"},
+	    {"loader", "loader/rate?batch=32&memory=pageable&workers=96"},
 	    {"preprocess", "preprocess/rate?where=cpu&work=heavy&workers=16"},
 	    {"preprocess", "preprocess/rate?where=device&work=standard"},
 	    {"storage", "storage/rate+bandwidth?cache=cold&layout=lmdb&"
