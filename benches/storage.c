@@ -36,13 +36,19 @@
 #define SAMPLES_QUICK	256
 #define SAMPLES		10000
 #define CHECKED		64
-/* Long against one read of a disk and a change of threads. */
+/*
+ * Time of a sample, by the mean of some passes: long against one read of a
+ * disk, a change of threads, and the pauses by which virtual disks keep to
+ * their rate. A single sample would be taken for long enough because of one
+ * such pause.
+ */
 #define QUICK_SAMPLE_NS 1e7
-#define SAMPLE_NS	6e7
+#define SAMPLE_NS	1e8
+#define QUICK_TRIAL_NS	2e7
+#define TRIAL_NS	2e8
 /*
  * A pass gives several samples one after the other: between passes a disk may
- * rest, and one whose rate is limited, as virtual ones are, saves up for the
- * next one.
+ * rest, and one whose rate is limited saves up for the next one.
  */
 #define QUICK_SLICES	4
 #define SLICES		8
@@ -269,6 +275,31 @@ static int measure(
 	return code;
 }
 
+/* How many iterations take `sample_ns`, by passes that take `trial_ns`. */
+static int estimate(struct state *s, double sample_ns, double trial_ns,
+    uint64_t *inner, struct sv_err *err)
+{
+	uint64_t most = s->n / s->threads, n = 1;
+	double total_ns = 0.0, fitting;
+
+	for (;; n = 2 * n < most ? 2 * n : most) {
+		int code = make_pass(s, n, err);
+
+		if (code != 0)
+			return code;
+		total_ns = 0.0;
+		for (size_t i = 0; i < s->slices; i++)
+			total_ns += s->times_ns[i];
+		if (total_ns >= trial_ns || n == most)
+			break;
+	}
+	fitting = sample_ns / total_ns * (double)(n * s->slices);
+	*inner = fitting < 1.0		  ? 1
+		 : fitting > (double)most ? most
+					  : (uint64_t)fitting;
+	return 0;
+}
+
 /* Read everything once, and see that it stays. */
 static int make_warm(struct state *s, struct sv_err *err)
 {
@@ -333,9 +364,8 @@ static int run(struct sv_bench_context *context, const struct sv_case *c,
 	const struct sv_sampled sampled[] = {
 	    {.metric = "rate", .as = SV_AS_RATE, .amount = s.threads},
 	    {.metric = "bandwidth", .as = SV_AS_RATE, .amount = cost(c).bytes}};
-	const struct sv_sampling sampling = {
-	    .min_sample_ns = c->level == SV_QUICK ? QUICK_SAMPLE_NS : SAMPLE_NS,
-	    .max_inner = s.n / s.threads};
+	bool quick = c->level == SV_QUICK;
+	struct sv_sampling sampling = {0};
 	int code;
 
 	s.order = calloc(s.n, sizeof *s.order);
@@ -345,6 +375,9 @@ static int run(struct sv_bench_context *context, const struct sv_case *c,
 	code = sv_dataset_open(c->place->folder, &spec, &s.dataset, err);
 	if (code == 0 && !s.drop)
 		code = make_warm(&s, err);
+	if (code == 0 && c->inner == 0)
+		code = estimate(&s, quick ? QUICK_SAMPLE_NS : SAMPLE_NS,
+		    quick ? QUICK_TRIAL_NS : TRIAL_NS, &sampling.inner, err);
 	if (code == 0)
 		code =
 		    sv_sample(context, sampled, 2, &sampling, measure, &s, err);

@@ -59,6 +59,7 @@ struct sv_sampled {
 struct sv_sampling {
 	double min_sample_ns; /* default 200 µs (host clock) */
 	uint64_t max_inner;   /* 0: no limit, e.g. a queue depth otherwise */
+	uint64_t inner;	      /* known without calibrating; 0: calibrate */
 };
 
 /*

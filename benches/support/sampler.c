@@ -311,7 +311,8 @@ int sv_sample(struct sv_bench_context *context,
 	    .n_metrics = n_metrics,
 	    .measure = measure,
 	    .state = state,
-	    .inner = context->current->inner};
+	    .inner = context->current->inner != 0 ? context->current->inner
+						  : sampling->inner};
 	const char *why = NULL;
 	int code = begin(&s, err);
 
