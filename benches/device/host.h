@@ -34,6 +34,12 @@ const struct host_kernel *host_kernel_find(const char *name);
 
 extern const struct host_kernel host_transform_kernels[];
 extern const size_t host_transform_kernels_count;
+extern const struct host_kernel host_step_kernels[];
+extern const size_t host_step_kernels_count;
+
+/* Member's elements [*from, *to) of n, whole cache lines of floats each. */
+void host_part(uint64_t n, unsigned member, unsigned members, uint64_t *from,
+    uint64_t *to);
 
 /* A team of `members` threads, the caller being one of them. */
 struct host_team *host_team_new(unsigned members);
@@ -61,7 +67,8 @@ struct host_device {
 struct sv_event {
 	struct sv_stream *stream; /* last recorded on, or NULL */
 	uint64_t ns;		  /* when the stream got there */
-	atomic_bool pending;	  /* recorded and not yet reached */
+	/* How often it was recorded, and how often a stream got there. */
+	atomic_uint recorded, reached;
 };
 
 struct sv_graph {

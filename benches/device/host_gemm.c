@@ -67,6 +67,9 @@ static void *at(uint64_t address)
 void host_gemm_run(const struct sv_gemm *g)
 {
 	blasint m = (blasint)g->m, n = (blasint)g->n, k = (blasint)g->k;
+	enum CBLAS_TRANSPOSE ta = g->transpose_a ? CblasTrans : CblasNoTrans;
+	enum CBLAS_TRANSPOSE tb = g->transpose_b ? CblasTrans : CblasNoTrans;
+	blasint lda = g->transpose_a ? m : k, ldb = g->transpose_b ? k : n;
 	sbgemm_fn *sbgemm = g->precision == SV_BF16 ? find_sbgemm() : NULL;
 
 	for (uint64_t i = 0; i < g->count; i++) {
@@ -74,19 +77,17 @@ void host_gemm_run(const struct sv_gemm *g)
 		uint64_t c = i * g->m * g->n;
 
 		if (g->precision == SV_FP64)
-			cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans,
-			    m, n, k, 1.0, (double *)at(g->a) + a, k,
-			    (double *)at(g->b) + b, n, 0.0,
-			    (double *)at(g->c) + c, n);
+			cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0,
+			    (double *)at(g->a) + a, lda, (double *)at(g->b) + b,
+			    ldb, 0.0, (double *)at(g->c) + c, n);
 		else if (g->precision == SV_FP32)
-			cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans,
-			    m, n, k, 1.0f, (float *)at(g->a) + a, k,
-			    (float *)at(g->b) + b, n, 0.0f,
-			    (float *)at(g->c) + c, n);
+			cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1.0f,
+			    (float *)at(g->a) + a, lda, (float *)at(g->b) + b,
+			    ldb, 0.0f, (float *)at(g->c) + c, n);
 		else if (sbgemm != NULL)
-			sbgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n,
-			    k, 1.0f, (uint16_t *)at(g->a) + a, k,
-			    (uint16_t *)at(g->b) + b, n, 0.0f,
+			sbgemm(CblasRowMajor, ta, tb, m, n, k, 1.0f,
+			    (uint16_t *)at(g->a) + a, lda,
+			    (uint16_t *)at(g->b) + b, ldb, 0.0f,
 			    (float *)at(g->c) + c, n);
 	}
 }

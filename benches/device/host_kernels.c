@@ -21,8 +21,7 @@ static void *at(uint64_t address)
 	return (void *)(uintptr_t)address;
 }
 
-/* The member's elements [*from, *to) of n, whole cache lines each. */
-static void part(
+void host_part(
     uint64_t n, unsigned member, unsigned members, uint64_t *from, uint64_t *to)
 {
 	uint64_t each = (n / members + 15) / 16 * 16;
@@ -61,7 +60,7 @@ static void read_part(const void *args, unsigned member, unsigned members)
 	uint64_t from, to, i;
 	float sum = 0.0f;
 
-	part(work->args.n, member, members, &from, &to);
+	host_part(work->args.n, member, members, &from, &to);
 	for (i = from; i + LANES <= to; i += LANES)
 		for (unsigned lane = 0; lane < LANES; lane++)
 			lanes[lane] += src[i + lane];
@@ -91,7 +90,7 @@ static void write_part(const void *args, unsigned member, unsigned members)
 	float value = a->value;
 	uint64_t from, to;
 
-	part(a->n, member, members, &from, &to);
+	host_part(a->n, member, members, &from, &to);
 	for (uint64_t i = from; i < to; i++)
 		dst[i] = value;
 }
@@ -103,7 +102,7 @@ static void copy_part(const void *args, unsigned member, unsigned members)
 	const float *src = at(a->src);
 	uint64_t from, to;
 
-	part(a->n, member, members, &from, &to);
+	host_part(a->n, member, members, &from, &to);
 	memcpy(dst + from, src + from, (to - from) * sizeof *dst);
 }
 
@@ -116,7 +115,7 @@ static void triad_part(const void *args, unsigned member, unsigned members)
 	float scale = triad->scale;
 	uint64_t from, to;
 
-	part(triad->n, member, members, &from, &to);
+	host_part(triad->n, member, members, &from, &to);
 	for (uint64_t i = from; i < to; i++)
 		dst[i] = a[i] + scale * b[i];
 }
@@ -153,5 +152,8 @@ const struct host_kernel *host_kernel_find(const char *name)
 	for (size_t i = 0; i < host_transform_kernels_count; i++)
 		if (strcmp(host_transform_kernels[i].name, name) == 0)
 			return &host_transform_kernels[i];
+	for (size_t i = 0; i < host_step_kernels_count; i++)
+		if (strcmp(host_step_kernels[i].name, name) == 0)
+			return &host_step_kernels[i];
 	return NULL;
 }

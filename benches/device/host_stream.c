@@ -15,6 +15,10 @@
 /* A copy that takes so long that its core should be free to choose. */
 #define LONG_COPY_BYTES ((size_t)1 << 20)
 
+/* How a stream waits for another's mark. */
+#define MARK_YIELDS 500
+#define MARK_NAP_NS 20000
+
 enum item_kind {
 	ITEM_KERNEL,
 	ITEM_GRAPH,
@@ -37,7 +41,10 @@ struct item {
 			const void *from;
 			size_t bytes;
 		} copy;
-		struct sv_event *event;
+		struct {
+			struct sv_event *event;
+			unsigned number; /* of this recording */
+		} mark;
 		unsigned hold; /* number of this hold */
 	} u;
 	unsigned char args[HOST_ARGS_BYTES];
@@ -68,6 +75,28 @@ static void hold_until_released(struct sv_stream *s, unsigned number)
 			return;
 		}
 		sched_yield();
+	}
+}
+
+/* Whether a stream has come to the event's recording of this number. */
+static bool has_reached(const struct sv_event *event, unsigned number)
+{
+	return (int)(atomic_load(&event->reached) - number) >= 0;
+}
+
+/*
+ * One stream's wait for another: it soon sleeps, since the other may need the
+ * core that it would wait on.
+ */
+static void await_mark(const struct sv_event *event, unsigned number)
+{
+	const struct timespec nap = {.tv_nsec = MARK_NAP_NS};
+
+	for (unsigned i = 0; !has_reached(event, number); i++) {
+		if (i < MARK_YIELDS)
+			sched_yield();
+		else
+			nanosleep(&nap, NULL);
 	}
 }
 
@@ -114,12 +143,11 @@ static void run_item(struct sv_stream *s, const struct item *item)
 		memcpy(item->u.copy.to, item->u.copy.from, item->u.copy.bytes);
 		break;
 	case ITEM_RECORD:
-		item->u.event->ns = sv_now_ns();
-		atomic_store(&item->u.event->pending, false);
+		item->u.mark.event->ns = sv_now_ns();
+		atomic_store(&item->u.mark.event->reached, item->u.mark.number);
 		break;
 	case ITEM_WAIT:
-		while (atomic_load(&item->u.event->pending))
-			sched_yield();
+		await_mark(item->u.mark.event, item->u.mark.number);
 		break;
 	case ITEM_HOLD:
 		hold_until_released(s, item->u.hold);
@@ -267,9 +295,8 @@ int host_event_new(
 void host_event_free(struct sv_device *device, struct sv_event *event)
 {
 	(void)device;
-	if (event != NULL && event->stream != NULL)
-		while (atomic_load(&event->pending))
-			sched_yield();
+	if (event != NULL)
+		await_mark(event, atomic_load(&event->recorded));
 	free(event);
 }
 
@@ -280,9 +307,9 @@ int host_event_record(
 
 	(void)err;
 	event->stream = s;
-	atomic_store(&event->pending, true);
 	item->kind = ITEM_RECORD;
-	item->u.event = event;
+	item->u.mark.event = event;
+	item->u.mark.number = atomic_fetch_add(&event->recorded, 1) + 1;
 	push(s);
 	return 0;
 }
@@ -294,7 +321,8 @@ int host_stream_wait_event(
 
 	(void)err;
 	item->kind = ITEM_WAIT;
-	item->u.event = event;
+	item->u.mark.event = event;
+	item->u.mark.number = atomic_load(&event->recorded);
 	push(s);
 	return 0;
 }
@@ -303,7 +331,8 @@ int host_event_elapsed_ns(struct sv_event *from, struct sv_event *to,
     double *elapsed_ns, struct sv_err *err)
 {
 	if (from->stream == NULL || to->stream == NULL ||
-	    atomic_load(&from->pending) || atomic_load(&to->pending))
+	    !has_reached(from, atomic_load(&from->recorded)) ||
+	    !has_reached(to, atomic_load(&to->recorded)))
 		return sv_err_set(
 		    err, SV_EDEVICE, "event: it has not happened yet");
 	*elapsed_ns = (double)(int64_t)(to->ns - from->ns);
@@ -312,13 +341,13 @@ int host_event_elapsed_ns(struct sv_event *from, struct sv_event *to,
 
 /*
  * Wait until the stream has done `count` items, or, where an event is given,
- * until that has happened.
+ * until it has been reached `count` times.
  */
 static void wait_for(struct sv_stream *s, unsigned long count,
     struct sv_event *event, enum sv_wait how)
 {
-#define REACHED                                        \
-	(event != NULL ? !atomic_load(&event->pending) \
+#define REACHED                                              \
+	(event != NULL ? has_reached(event, (unsigned)count) \
 		       : (long)(atomic_load(&s->done) - count) >= 0)
 	if (how != SV_WAIT_BLOCK) {
 		while (!REACHED) {
@@ -353,7 +382,8 @@ int host_event_sync(
 {
 	(void)err;
 	if (event->stream != NULL)
-		wait_for(event->stream, 0, event, how);
+		wait_for(
+		    event->stream, atomic_load(&event->recorded), event, how);
 	return 0;
 }
 

@@ -92,6 +92,8 @@ struct sv_gemm {
 	enum sv_precision precision;
 	uint64_t m, n, k, count;
 	uint64_t a, b, c; /* device addresses */
+	/* A is stored as [k][m], B as [n][k]. */
+	bool transpose_a, transpose_b;
 };
 
 /*
@@ -209,7 +211,10 @@ struct sv_backend {
 	/* Mark the point that the stream has reached when it gets there. */
 	int (*event_record)(
 	    struct sv_stream *, struct sv_event *, struct sv_err *err);
-	/* Make later work of the stream wait for the event. */
+	/*
+	 * Make later work of the stream wait for the event as it was recorded
+	 * last; it may be recorded anew before the stream gets there.
+	 */
 	int (*stream_wait_event)(
 	    struct sv_stream *, struct sv_event *, struct sv_err *err);
 	/*

@@ -243,7 +243,7 @@ struct sim_operand {
 	const unsigned char *borrowed; /* bytes elsewhere, for a moment */
 };
 
-#define SIM_MAX_OPERANDS 3
+#define SIM_MAX_OPERANDS 4
 #define SIM_ARGS_BYTES	 128
 
 struct sim_gemm {
@@ -528,6 +528,9 @@ extern const size_t sim_transform_kernels_count;
 
 /* NULL when nobody knows the name. */
 const struct sim_kernel *sim_kernel_find(const char *name);
+/* sim_step.c: those of a training step. */
+extern const struct sim_kernel sim_step_kernels[];
+extern const size_t sim_step_kernels_count;
 
 /* --- drv_pool.c --- */
 

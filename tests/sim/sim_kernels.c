@@ -296,5 +296,8 @@ const struct sim_kernel *sim_kernel_find(const char *name)
 	for (size_t i = 0; i < sim_transform_kernels_count; i++)
 		if (strcmp(sim_transform_kernels[i].name, name) == 0)
 			return &sim_transform_kernels[i];
+	for (size_t i = 0; i < sim_step_kernels_count; i++)
+		if (strcmp(sim_step_kernels[i].name, name) == 0)
+			return &sim_step_kernels[i];
 	return NULL;
 }

@@ -339,7 +339,7 @@ static void set_scalars(
 
 /*
  * The library stores by columns: read so, our packed row-major matrices are
- * their own transposes, and Cᵀ[n][m] = Bᵀ·Aᵀ needs no transposing at all.
+ * their own transposes, and Cᵀ[n][m] = Bᵀ·Aᵀ needs none but what was asked for.
  */
 static unsigned multiply(struct cuda_blas *blas, const struct sv_gemm *g)
 {
@@ -348,19 +348,20 @@ static unsigned multiply(struct cuda_blas *blas, const struct sv_gemm *g)
 	const void *b = (const void *)(uintptr_t)g->b;
 	void *c = (void *)(uintptr_t)g->c;
 	int m = (int)g->m, n = (int)g->n, k = (int)g->k;
+	int lda = g->transpose_a ? m : k, ldb = g->transpose_b ? k : n;
+	unsigned ta = g->transpose_a ? CUDA_BLAS_OP_T : CUDA_BLAS_OP_N;
+	unsigned tb = g->transpose_b ? CUDA_BLAS_OP_T : CUDA_BLAS_OP_N;
 	union scalar alpha, beta;
 
 	set_scalars(g->precision, &alpha, &beta);
 	if (g->count == 1)
-		return blas->gemm(blas->handle, CUDA_BLAS_OP_N, CUDA_BLAS_OP_N,
-		    n, m, k, &alpha, b, kind->operand, n, a, kind->operand, k,
-		    &beta, c, kind->result, n, kind->compute,
-		    CUDA_BLAS_GEMM_DEFAULT);
-	return blas->gemm_batched(blas->handle, CUDA_BLAS_OP_N, CUDA_BLAS_OP_N,
-	    n, m, k, &alpha, b, kind->operand, n, (long long)g->k * n, a,
-	    kind->operand, k, (long long)g->m * k, &beta, c, kind->result, n,
-	    (long long)g->m * n, (int)g->count, kind->compute,
-	    CUDA_BLAS_GEMM_DEFAULT);
+		return blas->gemm(blas->handle, tb, ta, n, m, k, &alpha, b,
+		    kind->operand, ldb, a, kind->operand, lda, &beta, c,
+		    kind->result, n, kind->compute, CUDA_BLAS_GEMM_DEFAULT);
+	return blas->gemm_batched(blas->handle, tb, ta, n, m, k, &alpha, b,
+	    kind->operand, ldb, (long long)g->k * n, a, kind->operand, lda,
+	    (long long)g->m * k, &beta, c, kind->result, n, (long long)g->m * n,
+	    (int)g->count, kind->compute, CUDA_BLAS_GEMM_DEFAULT);
 }
 
 int cuda_gemm(

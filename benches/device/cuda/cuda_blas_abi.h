@@ -24,6 +24,7 @@ struct CUstream_st;
 #define CUDA_BLAS_LICENSE_ERROR	   16u
 
 #define CUDA_BLAS_OP_N	       0u
+#define CUDA_BLAS_OP_T	       1u
 #define CUDA_BLAS_GEMM_DEFAULT (-1)
 
 /* cudaDataType */
