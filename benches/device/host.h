@@ -47,6 +47,9 @@ void host_team_free(struct host_team *);
 unsigned host_team_members(const struct host_team *);
 /* Run fn for every member at once and wait for all. One caller at a time. */
 void host_team_run(struct host_team *, host_part_fn *fn, const void *args);
+/* The same for work on n elements: by the caller alone where they are few. */
+void host_team_share(
+    struct host_team *, host_part_fn *fn, const void *args, uint64_t n);
 
 struct host_device {
 	struct sv_device device; /* first: what benchmarks see */

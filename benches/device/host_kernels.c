@@ -73,11 +73,11 @@ static void read_part(const void *args, unsigned member, unsigned members)
 
 static void run_read(struct host_team *team, const void *args)
 {
-	struct read_work work;
+	struct read_work work = {.sums = {0.0f}};
 	float sum = 0.0f;
 
 	memcpy(&work.args, args, sizeof work.args);
-	host_team_run(team, read_part, &work);
+	host_team_share(team, read_part, &work, work.args.n);
 	for (unsigned i = 0; i < host_team_members(team); i++)
 		sum += work.sums[i];
 	*(float *)at(work.args.out) = sum;
@@ -122,17 +122,23 @@ static void triad_part(const void *args, unsigned member, unsigned members)
 
 static void run_write(struct host_team *team, const void *args)
 {
-	host_team_run(team, write_part, args);
+	const struct svk_write_args *a = args;
+
+	host_team_share(team, write_part, a, a->n);
 }
 
 static void run_copy(struct host_team *team, const void *args)
 {
-	host_team_run(team, copy_part, args);
+	const struct svk_copy_args *a = args;
+
+	host_team_share(team, copy_part, a, a->n);
 }
 
 static void run_triad(struct host_team *team, const void *args)
 {
-	host_team_run(team, triad_part, args);
+	const struct svk_triad_args *a = args;
+
+	host_team_share(team, triad_part, a, a->n);
 }
 
 const struct host_kernel *host_kernel_find(const char *name)

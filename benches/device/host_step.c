@@ -134,24 +134,12 @@ static void norm_part(const void *args, unsigned member, unsigned members)
 		    at(a->src) + row * a->width, a->width);
 }
 
-/* Less than this is done before the others have woken up. */
-#define SHARED_FROM 16384
-
-static void share(
-    struct host_team *team, host_part_fn *part, const void *args, uint64_t n)
-{
-	if (n < SHARED_FROM)
-		part(args, 0, 1);
-	else
-		host_team_run(team, part, args);
-}
-
 #define RUN(name, elements)                                              \
 	static void run_##name(struct host_team *team, const void *args) \
 	{                                                                \
 		const struct svk_step_##name##_args *a = args;           \
                                                                          \
-		share(team, name##_part, args, elements);                \
+		host_team_share(team, name##_part, args, elements);      \
 	}
 RUN(fill, a->n)
 RUN(input, a->n)

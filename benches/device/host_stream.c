@@ -15,9 +15,9 @@
 /* A copy that takes so long that its core should be free to choose. */
 #define LONG_COPY_BYTES ((size_t)1 << 20)
 
-/* How a stream waits for another's mark. */
-#define MARK_YIELDS 500
-#define MARK_NAP_NS 20000
+/* How a thread waits for a stream where a moment more does not matter. */
+#define YIELDS 500
+#define NAP_NS 20000
 
 enum item_kind {
 	ITEM_KERNEL,
@@ -85,19 +85,24 @@ static bool has_reached(const struct sv_event *event, unsigned number)
 }
 
 /*
- * One stream's wait for another: it soon sleeps, since the other may need the
- * core that it would wait on.
+ * The i-th turn of waiting for the device: soon asleep, since the device may
+ * need the core that is waited on.
  */
+static void give_way(unsigned i)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+
+	if (i < YIELDS)
+		sched_yield();
+	else
+		nanosleep(&nap, NULL);
+}
+
+/* One stream's wait for another. */
 static void await_mark(const struct sv_event *event, unsigned number)
 {
-	const struct timespec nap = {.tv_nsec = MARK_NAP_NS};
-
-	for (unsigned i = 0; !has_reached(event, number); i++) {
-		if (i < MARK_YIELDS)
-			sched_yield();
-		else
-			nanosleep(&nap, NULL);
-	}
+	for (unsigned i = 0; !has_reached(event, number); i++)
+		give_way(i);
 }
 
 /*
@@ -202,8 +207,9 @@ static struct item *next_slot(struct sv_stream *s)
 {
 	unsigned long pushed = atomic_load(&s->pushed);
 
-	while (pushed - atomic_load(&s->done) >= HOST_QUEUE_DEPTH)
-		sched_yield();
+	for (unsigned i = 0; pushed - atomic_load(&s->done) >= HOST_QUEUE_DEPTH;
+	     i++)
+		give_way(i);
 	return &s->ring[pushed % HOST_QUEUE_DEPTH];
 }
 

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tasks.h"
+
+#include "context.h"
+
 #define MAX_AXES 8
 
 static int by_name(const void *left, const void *right)
@@ -51,8 +55,9 @@ static bool start(
 }
 
 static bool make_case(const struct sv_bench *bench,
-    const struct sv_group *group, enum sv_level level,
-    const struct sv_place *place, const size_t *wheel, struct sv_case *out)
+    const struct sv_group *group, const struct sv_task *task,
+    enum sv_level level, const struct sv_place *place, const size_t *wheel,
+    struct sv_case *out)
 {
 	memset(out, 0, sizeof *out);
 	out->place = place;
@@ -66,33 +71,53 @@ static bool make_case(const struct sv_bench *bench,
 		out->params[i] = (struct sv_param){
 		    group->axes[i].name, value->text, value->number};
 	}
+	if (task != NULL) {
+		out->task = task;
+		sv_case_set_text(out, "workload", task->name);
+		sv_case_set_number(out, "batch", (int64_t)task->batch);
+	}
 	if (group->derive != NULL && !group->derive(out))
 		return false;
 	qsort(out->params, out->n_params, sizeof out->params[0], by_name);
 	return true;
 }
 
+/* The cases of a group, for one task where it has them. */
+static int each_of_group(const struct sv_bench *bench,
+    const struct sv_group *group, const struct sv_task *task,
+    enum sv_level level, const struct sv_place *place, sv_case_fn *fn,
+    void *state)
+{
+	size_t wheel[MAX_AXES];
+	struct sv_case c;
+	int code = 0;
+
+	assert(group->n_axes <= MAX_AXES);
+	if (!start(group, level, wheel))
+		return 0;
+	do {
+		if (make_case(bench, group, task, level, place, wheel, &c))
+			code = fn(state, &c);
+	} while (code == 0 && turn(group, level, wheel));
+	return code;
+}
+
 int sv_axes_each(const struct sv_bench *bench, enum sv_level level,
     const struct sv_place *place, sv_case_fn *fn, void *state)
 {
-	for (size_t g = 0; g < bench->n_groups; g++) {
+	const struct sv_tasks *tasks = place->tasks;
+	int code = 0;
+
+	for (size_t g = 0; code == 0 && g < bench->n_groups; g++) {
 		const struct sv_group *group = &bench->groups[g];
-		size_t wheel[MAX_AXES];
-		struct sv_case c;
+		size_t n = !bench->per_task ? 1 : tasks != NULL ? tasks->n : 0;
 
-		assert(group->n_axes <= MAX_AXES);
-		if (!start(group, level, wheel))
-			continue;
-		do {
-			if (!make_case(bench, group, level, place, wheel, &c))
-				continue;
-			int code = fn(state, &c);
-
-			if (code != 0)
-				return code;
-		} while (turn(group, level, wheel));
+		for (size_t i = 0; code == 0 && i < n; i++)
+			code = each_of_group(bench, group,
+			    bench->per_task ? &tasks->items[i] : NULL, level,
+			    place, fn, state);
 	}
-	return 0;
+	return code;
 }
 
 size_t sv_axes_id(const struct sv_case *c, char out[SV_CASE_ID_BYTES])

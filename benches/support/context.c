@@ -14,7 +14,7 @@
 #include "session.h"
 
 struct sv_bench_context *sv_context_new(
-    struct sv_device *device, enum sv_level level, uint64_t seed)
+    struct sv_device *device, enum sv_level level, uint64_t seed, bool timeline)
 {
 	struct sv_bench_context *context = calloc(1, sizeof *context);
 
@@ -23,6 +23,7 @@ struct sv_bench_context *sv_context_new(
 	context->device = device;
 	context->level = level;
 	context->seed = seed;
+	context->timeline = timeline;
 	return context;
 }
 
@@ -143,13 +144,46 @@ enum sv_wait sv_case_wait(const struct sv_case *c)
 	return (enum sv_wait)index_of(names, 3, sv_case_text(c, "wait"));
 }
 
+static const char *const precisions[] = {
+    "fp64", "fp32", "tf32", "fp16", "fp16acc", "bf16"};
+
 enum sv_precision sv_case_precision(const struct sv_case *c)
 {
-	static const char *const names[] = {
-	    "fp64", "fp32", "tf32", "fp16", "fp16acc", "bf16"};
-
 	return (enum sv_precision)index_of(
-	    names, 6, sv_case_text(c, "precision"));
+	    precisions, 6, sv_case_text(c, "precision"));
+}
+
+bool sv_precision_parse(const char *name, enum sv_precision *out)
+{
+	for (int i = 0; i < 6; i++)
+		if (strcmp(precisions[i], name) == 0) {
+			*out = (enum sv_precision)i;
+			return true;
+		}
+	return false;
+}
+
+const char *sv_precision_name(enum sv_precision precision)
+{
+	return precisions[precision];
+}
+
+bool sv_context_timeline(const struct sv_bench_context *context)
+{
+	return context->timeline;
+}
+
+void sv_report_spans(
+    struct sv_bench_context *context, const struct sv_span *spans, size_t n)
+{
+	json_t *list = json_array();
+
+	(void)context;
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list,
+		    json_pack("[s, s, f, f]", spans[i].name, spans[i].track,
+			spans[i].start_s, spans[i].duration_s));
+	sv_emit("spans", json_pack("{s:o}", "spans", list));
 }
 
 void sv_report_check(

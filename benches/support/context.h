@@ -37,6 +37,9 @@ bool sv_case_fit_workers(struct sv_case *);
 enum sv_memory sv_case_memory(const struct sv_case *);
 enum sv_wait sv_case_wait(const struct sv_case *);
 enum sv_precision sv_case_precision(const struct sv_case *);
+/* A precision by its contract name; false where there is none of it. */
+bool sv_precision_parse(const char *name, enum sv_precision *out);
+const char *sv_precision_name(enum sv_precision);
 
 /* How a reading of the clock becomes a value of the metric. */
 enum sv_conversion {
@@ -93,13 +96,25 @@ SV_MUST_CHECK int sv_sample_windows(struct sv_bench_context *,
 
 /*
  * Made by the worker for one process; ends with it. level chooses how long a
- * case may take.
+ * case may take; timeline: whether somebody wants spans.
  */
 struct sv_bench_context *sv_context_new(
-    struct sv_device *, enum sv_level level, uint64_t seed);
+    struct sv_device *, enum sv_level level, uint64_t seed, bool timeline);
 void sv_context_free(struct sv_bench_context *);
 /* Begin a case; what is sampled from now on belongs to it. */
 void sv_context_begin(struct sv_bench_context *, const struct sv_case *);
+
+/* One thing that went on for a while, for a timeline. */
+struct sv_span {
+	const char *name;  /* what */
+	const char *track; /* where: "host", "device", "copy" */
+	double start_s, duration_s;
+};
+
+/* Whether a timeline of this case is wanted, and giving it. */
+bool sv_context_timeline(const struct sv_bench_context *);
+void sv_report_spans(
+    struct sv_bench_context *, const struct sv_span *spans, size_t n);
 
 /* Report what verification said about the case just sampled. */
 SV_PRINTF(3, 4)

@@ -8,6 +8,7 @@ struct sv_bench_context {
 	struct sv_device *device;
 	enum sv_level level;
 	uint64_t seed;
+	bool timeline;
 	const struct sv_case *current;
 };
 

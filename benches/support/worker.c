@@ -21,6 +21,7 @@
 #include "stave/bench.h"
 #include "stave/version.h"
 #include "stave/wire.h"
+#include "tasks.h"
 
 #define MAX_DEVICES 64
 
@@ -32,6 +33,8 @@ struct request {
 	struct sv_place place;
 	enum sv_level level;
 	uint64_t round, seed;
+	struct sv_tasks tasks;
+	bool timeline;
 	char **cases;
 	size_t n_cases;
 };
@@ -286,7 +289,8 @@ static int run_bench(const struct request *request,
 	/* Another seed in every round, the same one in a repeated run. */
 	uint64_t seed = request->seed + request->round * 0x9e3779b97f4a7c15u;
 	struct runner runner = {
-	    sv_context_new(device, request->level, seed), request};
+	    sv_context_new(device, request->level, seed, request->timeline),
+	    request};
 
 	if (runner.context == NULL) {
 		fprintf(stderr, "out of memory\n");
@@ -302,8 +306,7 @@ static int run_bench(const struct request *request,
 	return 0;
 }
 
-static int with_device(
-    const struct request *request, const struct sv_bench *bench)
+static int with_device(struct request *request, const struct sv_bench *bench)
 {
 	struct sv_device *device;
 	struct sv_err err = {0};
@@ -314,6 +317,7 @@ static int with_device(
 		hello(NULL);
 		return refuse(&err);
 	}
+	sv_tasks_settle(&request->tasks, device);
 	/* A plan tells the library's version, which opening it tells. */
 	if (bench == NULL)
 		(void)device->ops->can_precision(device, SV_FP32, &err);
@@ -335,24 +339,29 @@ static int usage(const char *program, const char *what)
 	fprintf(stderr,
 	    "%s: %s\n"
 	    "usage: %s describe | devices\n"
-	    "       %s plan [--device SEL] [--profile P] [--storage-path "
-	    "DIR]\n"
+	    "       %s plan [--device SEL] [--profile P] [--storage-path DIR] "
+	    "[--task TASK]...\n"
 	    "       %s BENCH [--device SEL] [--profile P] [--round N] "
-	    "[--seed N]\n           [--storage-path DIR] [CASE[@INNER]]...\n"
+	    "[--seed N]\n"
+	    "           [--storage-path DIR] [--task TASK]... [--timeline] "
+	    "[CASE[@INNER]]...\n"
 	    "Messages go to file descriptor 3; by hand: %s null 3>&1\n",
 	    program, what, program, program, program, program);
 	return sv_err_exit_status(SV_EUSAGE);
 }
 
-/* 0, or what is wrong with the command line. */
-static const char *parse(int argc, char **argv, struct request *request)
+/* 0, or what is wrong with the command line; err has room for the words. */
+static const char *parse(
+    int argc, char **argv, struct request *request, struct sv_err *err)
 {
 	static const struct option options[] = {
 	    {"device", required_argument, NULL, 'd'},
 	    {"profile", required_argument, NULL, 'p'},
 	    {"round", required_argument, NULL, 'r'},
 	    {"seed", required_argument, NULL, 's'},
-	    {"storage-path", required_argument, NULL, 'f'}, {NULL, 0, NULL, 0}};
+	    {"storage-path", required_argument, NULL, 'f'},
+	    {"task", required_argument, NULL, 't'},
+	    {"timeline", no_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
 	int option, level;
 
 	*request = (struct request){.level = SV_STANDARD};
@@ -379,6 +388,13 @@ static const char *parse(int argc, char **argv, struct request *request)
 		case 'f':
 			request->place.folder = optarg;
 			break;
+		case 't':
+			if (sv_tasks_add(&request->tasks, optarg, err) != 0)
+				return err->text;
+			break;
+		case 'l':
+			request->timeline = true;
+			break;
 		default:
 			return "unknown option";
 		}
@@ -391,29 +407,42 @@ static const char *parse(int argc, char **argv, struct request *request)
 	return NULL;
 }
 
+static int serve(struct request *request, const char *program)
+{
+	if (strcmp(request->mode, "describe") == 0)
+		return describe();
+	if (strcmp(request->mode, "devices") == 0)
+		return devices();
+	if (strcmp(request->mode, "plan") == 0)
+		return with_device(request, NULL);
+	for (size_t i = 0; i < sv_benches_count; i++)
+		if (strcmp(sv_benches[i]->name, request->mode) == 0)
+			return with_device(request, sv_benches[i]);
+	return usage(program, "no such benchmark");
+}
+
 int main(int argc, char **argv)
 {
 	struct request request;
-	const char *wrong = parse(argc, argv, &request);
+	struct sv_err err = {0};
+	const char *wrong = parse(argc, argv, &request, &err);
+	int status;
 
 	if (wrong == NULL && fcntl(SV_WIRE_FD, F_GETFD) < 0)
 		wrong = "file descriptor 3 is closed";
-	if (wrong != NULL)
-		return usage(argv[0], wrong);
+	if (wrong != NULL) {
+		status = usage(argv[0], wrong);
+		sv_tasks_fini(&request.tasks);
+		return status;
+	}
 	/* A harness that is killed must not leave a worker behind. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
 	request.place.cores = sv_cores_usable(&request.place.cpus);
 	request.place.cold = request.place.folder == NULL ||
 			     sv_dataset_can_drop(request.place.folder);
-	if (strcmp(request.mode, "describe") == 0)
-		return describe();
-	if (strcmp(request.mode, "devices") == 0)
-		return devices();
-	if (strcmp(request.mode, "plan") == 0)
-		return with_device(&request, NULL);
-	for (size_t i = 0; i < sv_benches_count; i++)
-		if (strcmp(sv_benches[i]->name, request.mode) == 0)
-			return with_device(&request, sv_benches[i]);
-	return usage(argv[0], "no such benchmark");
+	request.place.tasks = &request.tasks;
+	status = serve(&request, argv[0]);
+	sv_tasks_fini(&request.tasks);
+	return status;
 }

@@ -13,6 +13,7 @@
 
 #include "stave/device.h"
 #include "stave/err.h"
+#include "stave/task.h"
 
 /* From which profile on a value is measured. */
 enum sv_level {
@@ -51,8 +52,9 @@ struct sv_metric {
 };
 
 struct sv_case;
+struct sv_tasks;
 
-/* What a process may use of the machine beside its device. */
+/* What a process was given beside its device. */
 struct sv_place {
 	unsigned cores;	    /* usable: affinity and cgroup */
 	cpu_set_t cpus;	    /* of the process, before a device took any */
@@ -62,6 +64,7 @@ struct sv_place {
 	 * be: without it nobody knows where a read comes from.
 	 */
 	bool cold;
+	const struct sv_tasks *tasks; /* that were asked for; may be NULL */
 };
 
 /*
@@ -88,6 +91,7 @@ struct sv_case {
 	const struct sv_place *place;
 	enum sv_level level; /* the profile this run has */
 	uint64_t inner;	     /* frozen iterations a sample; 0: calibrate */
+	const struct sv_task *task; /* of a benchmark that has them, or NULL */
 };
 
 /* What one iteration moves and computes; 0 where it means nothing. */
@@ -107,6 +111,11 @@ struct sv_bench {
 	const struct sv_group *groups;
 	size_t n_groups;
 	bool files; /* measures with files in the place's folder */
+	/*
+	 * Its cases are there once for every task that the worker was told
+	 * (stave/task.h), with parameters workload and batch beside the axes.
+	 */
+	bool per_task;
 	/*
 	 * 0 when the device can run the case; otherwise SV_EUNSUPPORTED,
 	 * SV_EPERMISSION or SV_ERESOURCE with the sentence that the user

@@ -7,10 +7,13 @@
  *   stave-worker-B describe                      benchmarks of this build
  *   stave-worker-B devices                       devices, usable or why not
  *   stave-worker-B plan  [--device SEL] [--profile P] [--storage-path DIR]
- *                                                cases that can run here
+ *                        [--task TASK]…          cases that can run here
  *   stave-worker-B BENCH [--device SEL] [--profile P] [--round N] [--seed N]
- *                        [--storage-path DIR] CASE[@INNER]…           measure
- * these, in this order
+ *                        [--storage-path DIR] [--task TASK]… [--timeline]
+ *                        CASE[@INNER]…           measure these, in this order
+ *
+ * TASK: stave/task.h. --timeline: spans of a few iterations of each case that
+ * has them, taken after its samples.
  *
  * Messages, by their "type":
  *
@@ -35,6 +38,8 @@
  *             {before, during: [objects], after}, what the device was doing
  *             (device.h, state)
  *   check     status "pass" | "fail" | "none", detail
+ *   spans     spans [[name, track, start in s, duration in s]], tracks being
+ *             host, device and copy
  *   skip      id, bench, params, reason, code (SV_SKIP_*): cannot run here
  *   error     reason, code (SV_FAIL_*): this case failed, the next may work
  *   bye       the worker ended as it meant to; lost, optional: true where

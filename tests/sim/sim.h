@@ -234,6 +234,8 @@ struct sim_span {
 	struct sim_segment *segments;
 	size_t n_segments, room;
 	struct sim_pool *pool; /* that parcels it out, or NULL */
+	/* Results that share a copy, which was kept for them. */
+	unsigned keepers;
 };
 
 /* Device memory that a lazy result is computed from. */
@@ -272,6 +274,7 @@ struct sim_lazy {
 	size_t n_in;
 	double flop_per_byte; /* of output; how dear it is to look */
 	unsigned depth;	      /* results, one behind another, that it keeps */
+	uint64_t looked_at;   /* the last time that depth was found anew */
 	union {
 		struct sim_gemm gemm;
 		unsigned char args[sizeof(struct sim_gemm)];

@@ -178,20 +178,31 @@ static void accumulate(enum sim_precision precision, double *restrict sum,
 	}
 }
 
-static const unsigned char *element(struct sim_lazy *lazy, size_t operand,
+/*
+ * A product's operands: in one piece where so much of the result is wanted
+ * that all of them are needed, else NULL and read as needed.
+ */
+struct operands {
+	struct sim_lazy *lazy;
+	const unsigned char *whole[3];
+};
+
+static const unsigned char *element(const struct operands *o, size_t operand,
     unsigned type, int64_t at, int64_t count)
 {
 	size_t each = sim_type_bytes(type);
 
+	if (o->whole[operand] != NULL)
+		return o->whole[operand] + (uint64_t)at * each;
 	return sim_operand_read(
-	    lazy, operand, (uint64_t)at * each, (uint64_t)count * each);
+	    o->lazy, operand, (uint64_t)at * each, (uint64_t)count * each);
 }
 
 /* Elements [i, i + count) of column j of product `batch`, to out. */
-static void run_of_column(struct sim_lazy *lazy, int64_t batch, int64_t j,
+static void run_of_column(const struct operands *o, int64_t batch, int64_t j,
     int64_t i, size_t count, unsigned char *out)
 {
-	const struct sim_gemm *g = &lazy->gemm;
+	const struct sim_gemm *g = &o->lazy->gemm;
 	size_t each = sim_type_bytes(g->type_c);
 	int64_t a0 = batch * g->stride_a, b0 = batch * g->stride_b;
 	double sum[RUN] = {0}, old[RUN] = {0}, a[RUN], b;
@@ -201,24 +212,24 @@ static void run_of_column(struct sim_lazy *lazy, int64_t batch, int64_t j,
 		if (g->trans_a) {
 			for (size_t e = 0; e < count; e++)
 				load(g, g->type_a,
-				    element(lazy, 0, g->type_a,
+				    element(o, 0, g->type_a,
 					a0 + k + (i + (int64_t)e) * g->lda, 1),
 				    1, 1, &a[e]);
 		} else {
 			load(g, g->type_a,
-			    element(lazy, 0, g->type_a, a0 + i + k * g->lda,
+			    element(o, 0, g->type_a, a0 + i + k * g->lda,
 				(int64_t)count),
 			    1, count, a);
 		}
 		load(g, g->type_b,
-		    element(lazy, 1, g->type_b,
+		    element(o, 1, g->type_b,
 			b0 + (g->trans_b ? j + k * g->ldb : k + j * g->ldb), 1),
 		    1, 1, &b);
 		accumulate(g->precision, sum, a, b, count);
 	}
 	if (g->beta != 0)
 		load(g, g->type_c,
-		    element(lazy, 2, g->type_c,
+		    element(o, 2, g->type_c,
 			batch * g->stride_c + i + j * g->ldc, (int64_t)count),
 		    1, count, old);
 	for (size_t e = 0; e < count; e++)
@@ -232,6 +243,20 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* Read operands whole where a quarter of the result is wanted. */
+static struct operands operands_of(struct sim_lazy *lazy, int64_t wanted)
+{
+	const struct sim_gemm *g = &lazy->gemm;
+	int64_t products = g->count > 1 ? g->count : 1;
+	struct operands o = {.lazy = lazy};
+
+	for (size_t i = 0; i < lazy->n_in; i++)
+		if (4 * wanted >= g->m * g->n * products)
+			o.whole[i] =
+			    sim_operand_read(lazy, i, 0, lazy->in[i].bytes);
+	return o;
+}
+
 /* Whole elements: from and to lie on their bounds. */
 static void produce_elements(
     struct sim_lazy *lazy, uint64_t from, uint64_t to, unsigned char *out)
@@ -241,6 +266,7 @@ static void produce_elements(
 	int64_t at = (int64_t)(from - g->c) / each;
 	int64_t end = (int64_t)(to - g->c) / each;
 	unsigned char *origin = out - (int64_t)(from - g->c);
+	struct operands o = operands_of(lazy, end - at);
 
 	while (at < end) {
 		int64_t batch = g->count > 1 ? at / g->stride_c : 0;
@@ -261,7 +287,7 @@ static void produce_elements(
 		}
 		count = least(least(g->m - i, end - at), RUN);
 		run_of_column(
-		    lazy, batch, j, i, (size_t)count, origin + at * each);
+		    &o, batch, j, i, (size_t)count, origin + at * each);
 		at += count;
 	}
 }

@@ -250,10 +250,38 @@ static void produce_lost(
 	abort();
 }
 
+/*
+ * Find a result's depth anew: what it keeps may have been computed since.
+ * turn: tells this search from others, for results are met on many ways.
+ */
+static unsigned depth_of(struct sim_lazy *lazy, uint64_t turn)
+{
+	if (lazy->looked_at == turn)
+		return lazy->depth;
+	lazy->looked_at = turn;
+	lazy->depth = 0;
+	for (size_t i = 0; i < lazy->n_in; i++) {
+		const struct sim_span *kept = lazy->in[i].kept;
+
+		for (size_t j = 0; kept != NULL && j < kept->n_segments; j++) {
+			unsigned behind =
+			    kept->segments[j].lazy == NULL
+				? 0
+				: 1 + depth_of(kept->segments[j].lazy, turn);
+
+			if (behind > lazy->depth)
+				lazy->depth = behind;
+		}
+	}
+	return lazy->depth;
+}
+
 /* A copy of a part: bytes that are true, and how to compute the others. */
 static struct sim_span *keep(
     struct sim_span *span, uint64_t address, uint64_t bytes, unsigned *depth)
 {
+	static uint64_t turn;
+
 	uint64_t from = address - span->address, to = from + bytes;
 	struct sim_span *kept = calloc(1, sizeof *kept);
 
@@ -271,7 +299,8 @@ static struct sim_span *keep(
 		if (s.lazy == NULL && span->backing != NULL)
 			memcpy(backing(kept) + (start - from),
 			    span->backing + start, end - start);
-		if (s.lazy != NULL && s.lazy->depth >= MAX_DEPTH)
+		if (s.lazy != NULL && s.lazy->depth >= MAX_DEPTH &&
+		    depth_of(s.lazy, ++turn) >= MAX_DEPTH)
 			s.lazy = sim_lazy_new(produce_lost, address);
 		else if (s.lazy != NULL)
 			sim_lazy_ref(s.lazy);
@@ -286,6 +315,10 @@ static struct sim_span *keep(
 
 static void contents_free(struct sim_span *span)
 {
+	if (span->keepers > 1) {
+		span->keepers--;
+		return;
+	}
 	for (size_t i = 0; i < span->n_segments; i++)
 		if (span->segments[i].lazy != NULL)
 			sim_lazy_unref(span->segments[i].lazy);
@@ -295,10 +328,35 @@ static void contents_free(struct sim_span *span)
 	free(span);
 }
 
+/*
+ * The last copy that one save made, and how deep it is: results that need the
+ * same share it, so that what is in it is computed once.
+ */
+struct last_kept {
+	struct sim_span *span;
+	unsigned depth;
+};
+
+static void keep_for(struct sim_lazy *lazy, struct sim_operand *in,
+    struct sim_span *span, struct last_kept *last)
+{
+	if (last->span == NULL || last->span->address != in->address ||
+	    last->span->bytes != in->bytes) {
+		last->depth = 0;
+		last->span = keep(span, in->address, in->bytes, &last->depth);
+	}
+	last->span->keepers++;
+	in->kept = last->span;
+	if (last->depth > lazy->depth)
+		lazy->depth = last->depth;
+}
+
 /* Results that still need what is in the range keep it. */
 static void save_operands(
     struct sim_span *span, uint64_t address, uint64_t bytes)
 {
+	struct last_kept last = {NULL, 0};
+
 	for (struct sim_lazy *lazy = lazies; lazy != NULL; lazy = lazy->next)
 		for (size_t i = 0; i < lazy->n_in; i++) {
 			struct sim_operand *in = &lazy->in[i];
@@ -306,8 +364,7 @@ static void save_operands(
 			if (in->kept == NULL && in->borrowed == NULL &&
 			    in->address < address + bytes &&
 			    address < in->address + in->bytes)
-				in->kept = keep(
-				    span, in->address, in->bytes, &lazy->depth);
+				keep_for(lazy, in, span, &last);
 		}
 }
 

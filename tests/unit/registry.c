@@ -8,8 +8,35 @@
 #include "cmocka_all.h"
 #include "stave/bench.h"
 #include "stave/units.h"
+#include "tasks.h"
 
 #define MAX_CASES 4096
+
+/* Tasks for benchmarks that have cases for each: two batches of one. */
+static struct sv_tasks told;
+
+static int tell(void **state)
+{
+	static const char *const words[] = {
+	    "tiny;batch=8;precision=fp16;habits=1;kernels=30;h2d=64;"
+	    "gemm=8,16,16,1,1;gemm=16,16,8,1,1",
+	    "tiny;batch=4;precision=fp16;kernels=30;h2d=32;"
+	    "gemm=4,16,16,1,1;gemm=16,16,4,1,1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		if (sv_tasks_add(&told, words[i], NULL) != 0)
+			return -1;
+	return 0;
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	sv_tasks_fini(&told);
+	return 0;
+}
 
 static bool has_metric(const struct sv_bench *b, const char *name)
 {
@@ -48,7 +75,8 @@ static void every_benchmark_says_what_it_must(void **state)
 }
 
 /* A machine with more cores than any axis names. */
-static const struct sv_place place = {.cores = 96, .cold = true};
+static const struct sv_place place = {
+    .cores = 96, .cold = true, .tasks = &told};
 
 struct seen {
 	char ids[MAX_CASES][SV_CASE_ID_BYTES];
@@ -150,6 +178,12 @@ static void the_contracts_ids_are_there(void **state)
 	    {"storage", "storage/rate+bandwidth?cache=cold&layout=lmdb&"
 			"sample_bytes=110000&threads=16"},
 	    {"overlap", "overlap/efficiency?direction=h2d"},
+	    {"step", "step/time+rate?batch=8&habit=baseline&precision=fp16&"
+		     "workload=tiny"},
+	    {"step", "step/time+rate?batch=8&habit=fp32&precision=fp32&"
+		     "workload=tiny"},
+	    {"step", "step/time+rate?batch=4&habit=baseline&precision=tf32&"
+		     "workload=tiny"},
 	};
 
 	(void)state;
@@ -177,5 +211,5 @@ int main(void)
 	    cmocka_unit_test(the_contracts_ids_are_there),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL) != 0;
+	return cmocka_run_group_tests(tests, tell, forget) != 0;
 }
