@@ -14,7 +14,7 @@
  */
 #define SEGMENT_BYTES  ((size_t)20 << 20)
 /* Most bytes that one normalisation or addition moves. */
-#define FILLER_BYTES   2.5e8
+#define FILLER_BYTES   1e9
 #define LEAST_FLOATS   64
 /* A step's length for the widest layer, at which Adam does not overshoot. */
 #define RATE_OVER_K    0.3f
@@ -93,15 +93,20 @@ static struct sv_step_place take(struct builder *b, uint64_t elements)
 
 /* --- layers --- */
 
-/* Take one product of this shape out of the list, if there is one. */
+/*
+ * Take one product of this shape out of the list, if there is one: from an
+ * entry behind `entry`, where files have what belongs to it, else from one
+ * before it, else from itself.
+ */
 static bool take_product(
-    struct builder *b, size_t from, uint64_t m, uint64_t n, uint64_t k)
+    struct builder *b, size_t entry, uint64_t m, uint64_t n, uint64_t k)
 {
-	for (size_t i = from; i < b->task->n_gemm; i++) {
-		const struct sv_task_gemm *g = &b->task->gemm[i];
+	for (size_t i = 1; i <= b->task->n_gemm; i++) {
+		size_t at = (entry + i) % b->task->n_gemm;
+		const struct sv_task_gemm *g = &b->task->gemm[at];
 
-		if (b->left[i] > 0 && g->m == m && g->n == n && g->k == k) {
-			b->left[i]--;
+		if (b->left[at] > 0 && g->m == m && g->n == n && g->k == k) {
+			b->left[at]--;
 			return true;
 		}
 	}

@@ -4,8 +4,10 @@
 
 #include "cli.h"
 #include "machine.h"
+#include "quantity.h"
 #include "run.h"
 #include "table.h"
+#include "workload.h"
 
 #define MAX_CARDS     64
 #define NVIDIA_VENDOR 0x10deu
@@ -25,14 +27,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->what != NULL || (strcmp(arg, "benches") != 0 &&
-					   strcmp(arg, "devices") != 0))
+					   strcmp(arg, "devices") != 0 &&
+					   strcmp(arg, "workloads") != 0))
 			return sv_wrong(state,
-			    "\"%.40s\": expected benches or devices", arg);
+			    "\"%.40s\": expected benches, devices or workloads",
+			    arg);
 		a->what = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (a->what == NULL)
-			return sv_wrong(state, "expected benches or devices");
+			return sv_wrong(
+			    state, "expected benches, devices or workloads");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -50,10 +55,11 @@ static const char *text(json_t *object, const char *key)
 static json_t *ask(
     const char *backend, const char *mode, const char *key, struct sv_err *err)
 {
+	const struct sv_question question = {
+	    .backend = backend, .mode = mode, .profile = SV_PROFILE_QUICK};
 	json_t *messages, *answer;
 
-	if (sv_run_ask(backend, mode, NULL, SV_PROFILE_QUICK, NULL, &messages,
-		err) != 0)
+	if (sv_run_ask(&question, &messages, err) != 0)
 		return NULL;
 	answer = json_incref(json_object_get(json_array_get(messages, 0), key));
 	json_decref(messages);
@@ -238,14 +244,117 @@ static int list_devices(const struct arguments *a)
 	return 0;
 }
 
+/* FLOP of a sample's products at the default batch. */
+static double flop_per_sample(const struct sv_demand *d, long batch)
+{
+	double flop = 0.0;
+
+	for (size_t i = 0; i < d->n_gemm; i++)
+		flop += 2.0 * d->gemm[i].m * d->gemm[i].n * d->gemm[i].k *
+			d->gemm[i].count;
+	return flop / (double)batch;
+}
+
+/* One shipped workload, as the list has it. */
+static int add_workload(json_t *all, const char *name, struct sv_err *err)
+{
+	const struct sv_workload_defaults *defaults;
+	struct sv_workload *w;
+	struct sv_demand d;
+	int code = sv_workload_read(name, &w, err);
+
+	if (code != 0)
+		return code;
+	defaults = sv_workload_defaults(w);
+	code = sv_workload_demand(w, defaults->batch, &d, err);
+	if (code == 0) {
+		json_array_append_new(all,
+		    json_pack("{s:s, s:s?, s:{s:I, s:s}, s:f, s:f, s:f, s:f}",
+			"name", sv_workload_name(w), "title",
+			sv_workload_title(w), "defaults", "batch",
+			(json_int_t)defaults->batch, "precision",
+			defaults->precision, "gemm_flop_per_sample",
+			flop_per_sample(&d, defaults->batch),
+			"h2d_bytes_per_sample",
+			d.h2d_bytes / (double)defaults->batch,
+			"kernels_per_step", d.kernels, "working_set_bytes",
+			d.working_set_bytes));
+		sv_demand_fini(&d);
+	}
+	sv_workload_free(w);
+	return code;
+}
+
+static void print_workloads(json_t *all, const struct arguments *a)
+{
+	struct sv_report_style style = sv_style(a->common.colour);
+	struct sv_table *t = sv_table_new();
+	json_t *one;
+	size_t i;
+
+	sv_table_column(t, "name", SV_LEFT);
+	sv_table_column(t, "batch", SV_RIGHT);
+	sv_table_column(t, "precision", SV_LEFT);
+	sv_table_column(t, "FLOP/sample", SV_RIGHT);
+	sv_table_column(t, "kernels", SV_RIGHT);
+	sv_table_column(t, "working set", SV_RIGHT);
+	sv_table_column(t, "what", SV_LEFT);
+	json_array_foreach (all, i, one) {
+		json_t *defaults = json_object_get(one, "defaults");
+		char cell[SV_QUANTITY_BYTES];
+
+		sv_table_row(t);
+		sv_table_cell(t, text(one, "name"));
+		snprintf(cell, sizeof cell, "%lld",
+		    (long long)json_integer_value(
+			json_object_get(defaults, "batch")));
+		sv_table_cell(t, cell);
+		sv_table_cell(t, text(defaults, "precision"));
+		snprintf(cell, sizeof cell, "%.3g",
+		    json_number_value(
+			json_object_get(one, "gemm_flop_per_sample")));
+		sv_table_cell(t, cell);
+		snprintf(cell, sizeof cell, "%.0f",
+		    json_number_value(
+			json_object_get(one, "kernels_per_step")));
+		sv_table_cell(t, cell);
+		sv_table_cell(t, sv_quantity_size(cell, sizeof cell,
+				     json_number_value(json_object_get(
+					 one, "working_set_bytes"))));
+		sv_table_cell(t, text(one, "title"));
+	}
+	sv_table_print(t, stdout, style.width, 0);
+	sv_table_free(t);
+}
+
+static int list_workloads(const struct arguments *a, struct sv_err *err)
+{
+	json_t *all = json_array();
+	char **names = NULL;
+	int code = sv_workload_shipped(&names, err);
+
+	for (size_t i = 0; code == 0 && names[i] != NULL; i++)
+		code = add_workload(all, names[i], err);
+	free(names);
+	if (code == 0 && a->common.json) {
+		json_dumpf(all, stdout, JSON_INDENT(1));
+		printf("\n");
+	} else if (code == 0) {
+		print_workloads(all, a);
+	}
+	json_decref(all);
+	return code != 0 ? sv_complain(err) : 0;
+}
+
 int sv_command_list(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
 	    {&sv_common_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {.parser = parse,
-	    .args_doc = "benches|devices",
+	    .args_doc = "benches|devices|workloads",
 	    .doc = "Lists the benchmarks with their metrics and parameters, "
-		   "or the devices with the reason where one cannot be used."
+		   "the devices with the reason where one cannot be used, or "
+		   "the workloads that are shipped."
 		   "\vFor example:\n  stave list devices",
 	    .children = children};
 	struct arguments a = {0};
@@ -254,6 +363,8 @@ int sv_command_list(int argc, char **argv)
 
 	if (status != 0)
 		return status - 1;
+	if (strcmp(a.what, "workloads") == 0)
+		return list_workloads(&a, &err);
 	return strcmp(a.what, "benches") == 0 ? list_benches(&a, &err)
 					      : list_devices(&a);
 }

@@ -13,6 +13,8 @@
 #include "machine.h"
 #include "quantity.h"
 #include "run.h"
+#include "workload_tasks.h"
+#include "workload.h"
 
 #define MAX_PATTERNS   64
 #define DEFAULT_FOLDER "results/local"
@@ -26,6 +28,8 @@ struct arguments {
 	enum sv_profile profile;
 	const char *benches[MAX_PATTERNS + 1], *skips[MAX_PATTERNS + 1];
 	size_t n_benches, n_skips;
+	const char *workloads[MAX_PATTERNS + 1];
+	size_t n_workloads;
 	const char *resume;
 	bool alone; /* some option that --resume takes from the journal */
 };
@@ -40,6 +44,8 @@ enum {
 	KEY_TIMEOUT,
 	KEY_KEEP,
 	KEY_ROUNDS,
+	KEY_WORKLOAD,
+	KEY_TIMELINE,
 	KEY_SEED,
 };
 
@@ -119,6 +125,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return add_patterns(state, arg, a->benches, &a->n_benches);
 	case KEY_SKIP:
 		return add_patterns(state, arg, a->skips, &a->n_skips);
+	case KEY_WORKLOAD:
+		if (a->n_workloads == MAX_PATTERNS)
+			return sv_wrong(
+			    state, "at most %d workloads", MAX_PATTERNS);
+		a->workloads[a->n_workloads++] = arg;
+		return 0;
+	case KEY_TIMELINE:
+		a->options.timeline = arg;
+		return 0;
 	case KEY_LABEL:
 		a->options.label = arg;
 		return check_text(state, "--label", arg);
@@ -169,6 +184,13 @@ static const struct argp_option options[] = {
     {"bench", 'b', "LIST", 0,
 	"only these: benchmark names or patterns of case ids", 0},
     {"skip", KEY_SKIP, "LIST", 0, "not these", 0},
+    {"workload", KEY_WORKLOAD, "NAME", 0,
+	"train steps of this workload, by name or file; may be repeated "
+	"(mlp-tiny; standard: also resnet50 and bert-base-128; full: all)",
+	0},
+    {"timeline", KEY_TIMELINE, "FILE", 0,
+	"write spans of the training steps, for Perfetto or chrome://tracing",
+	0},
     {"label", KEY_LABEL, "TEXT", 0, "name of the result (the host's)", 0},
     {"output", 'o', "FILE", 0,
 	"the result file (" DEFAULT_FOLDER "/LABEL-TIME.json)", 0},
@@ -295,6 +317,58 @@ static void tell_next(const struct arguments *a, const char *output,
 		    "not pass its check; see above\n");
 }
 
+static int add_workload(const char *name, enum sv_profile profile,
+    struct sv_words *tasks, struct sv_err *err)
+{
+	static const enum sv_batches batches[] = {
+	    [SV_PROFILE_QUICK] = SV_BATCHES_DEFAULT,
+	    [SV_PROFILE_STANDARD] = SV_BATCHES_FEW,
+	    [SV_PROFILE_FULL] = SV_BATCHES_MANY};
+	struct sv_workload *workload;
+	int code = sv_workload_read(name, &workload, err);
+
+	if (code != 0)
+		return code;
+	code = sv_workload_tasks(workload, batches[profile], tasks, err);
+	sv_workload_free(workload);
+	return code;
+}
+
+/*
+ * The tasks that workers are told: of the workloads asked for, else of those
+ * that the profile has. Without the shipped ones a run has no training steps
+ * and is one all the same.
+ */
+static int make_tasks(
+    const struct arguments *a, struct sv_words *tasks, struct sv_err *err)
+{
+	static const char *const usual[] = {
+	    "mlp-tiny", "resnet50", "bert-base-128"};
+	enum sv_profile profile = a->options.profile;
+	char **shipped = NULL;
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < a->n_workloads; i++)
+		code = add_workload(a->workloads[i], profile, tasks, err);
+	if (a->n_workloads > 0)
+		return code;
+	if (sv_workload_shipped(&shipped, err) != 0) {
+		fprintf(stderr, "stave: no training steps: %s\n", err->text);
+		return 0;
+	}
+	for (size_t i = 0; code == 0 && shipped[i] != NULL; i++) {
+		size_t n = profile == SV_PROFILE_QUICK ? 1 : 3;
+		bool wanted = profile == SV_PROFILE_FULL;
+
+		for (size_t j = 0; j < n; j++)
+			wanted = wanted || strcmp(shipped[i], usual[j]) == 0;
+		if (wanted)
+			code = add_workload(shipped[i], profile, tasks, err);
+	}
+	free(shipped);
+	return code;
+}
+
 int sv_command_run(int argc, char **argv)
 {
 	static const struct argp_child children[] = {
@@ -307,7 +381,9 @@ int sv_command_run(int argc, char **argv)
 		   "was finished."
 		   "\vFor example:\n  stave run --profile quick -o this.json\n"
 		   "  stave run --bench transfer,'gemm/*precision=fp32*'\n"
-		   "  stave run --bench storage --storage-path /data",
+		   "  stave run --bench storage --storage-path /data\n"
+		   "  stave run --bench step --workload resnet50 --timeline "
+		   "steps.json",
 	    .children = children};
 	struct arguments a = {.options = {.backend = "auto",
 				  .profile = SV_PROFILE_STANDARD,
@@ -317,6 +393,7 @@ int sv_command_run(int argc, char **argv)
 	struct sv_run_outcome outcome = {0};
 	struct sv_result *result = NULL;
 	struct sv_report_style style;
+	struct sv_words tasks = {0};
 	struct sv_err err = {0};
 	char output[512];
 	int code = 0, status = sv_parse(&argp, argc, argv, &a);
@@ -330,12 +407,17 @@ int sv_command_run(int argc, char **argv)
 		    a.options.label, output, sizeof output, &err);
 		a.options.output = output;
 	}
+	if (code == 0 && a.resume == NULL)
+		code = make_tasks(&a, &tasks, &err);
+	/* Words that nobody changes. */
+	memcpy(&a.options.tasks, &tasks.items, sizeof tasks.items);
 	if (code == 0)
 		code = a.resume != NULL ? sv_run_resume(a.resume, &listener,
 					      &result, &outcome, &err)
 					: sv_run(&a.options, &listener, &result,
 					      &outcome, &err);
 	clear(&screen);
+	sv_words_fini(&tasks);
 	if (code != 0)
 		return sv_complain(&err);
 	style = sv_style(a.common.colour);

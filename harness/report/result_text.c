@@ -228,6 +228,8 @@ void sv_report_result(const struct sv_result *r, const char *bench, FILE *out,
 		    (bench == NULL ||
 			strcmp(bench, r->measurements[i].bench) == 0))
 			print_bench(r, r->measurements[i].bench, out, style);
+	if (bench == NULL || strcmp(bench, "step") == 0)
+		sv_report_habits(r, out, style);
 	if (bench == NULL)
 		print_skipped(r, out);
 	print_failures(r, out);

@@ -4,10 +4,18 @@
 
 #include <stddef.h>
 
+#include "report.h"
 #include "result.h"
 
 /* Parameters as "name=value …", sizes with their unit; returns out. */
 const char *sv_report_params(
     const struct sv_measurement *, char *out, size_t size);
+
+/*
+ * The table of what habits cost, where a result has training steps with and
+ * without them; else nothing.
+ */
+void sv_report_habits(
+    const struct sv_result *, FILE *out, const struct sv_report_style *);
 
 #endif

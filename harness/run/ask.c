@@ -66,39 +66,63 @@ static int judge(const struct sv_attendance *a, const char *backend,
 	    backend, mode, a->tail[0] != '\0' ? a->tail : "it said nothing");
 }
 
-static int ask_once(const char *backend, const char *mode, const char *device,
-    enum sv_profile profile, const char *storage_path, json_t **out,
-    struct sv_err *err)
+/* The worker's command line: the caller's words, in an array of its own. */
+static const char **make_words(const char *path, const struct sv_question *q)
+{
+	size_t n_tasks = 0, n = 0;
+	const char **words;
+
+	while (q->tasks != NULL && q->tasks[n_tasks] != NULL)
+		n_tasks++;
+	words = calloc(9 + 2 * n_tasks, sizeof *words);
+	if (words == NULL)
+		return NULL;
+	words[n++] = path;
+	words[n++] = q->mode;
+	words[n++] = "--profile";
+	words[n++] = sv_profile_name(q->profile);
+	if (q->device != NULL) {
+		words[n++] = "--device";
+		words[n++] = q->device;
+	}
+	if (q->storage_path != NULL) {
+		words[n++] = "--storage-path";
+		words[n++] = q->storage_path;
+	}
+	for (size_t i = 0; i < n_tasks; i++) {
+		words[n++] = "--task";
+		words[n++] = q->tasks[i];
+	}
+	return words;
+}
+
+static int ask_once(
+    const struct sv_question *q, json_t **out, struct sv_err *err)
 {
 	char path[SV_WORKER_PATH_BYTES];
 	struct sv_err refusal = {0};
 	struct asking asking = {.refusal = &refusal};
-	const char *words[10] = {
-	    path, mode, "--profile", sv_profile_name(profile)};
-	size_t n = 4;
+	const char **words;
 	struct sv_attendance a = {
 	    .path = path, .signal_fd = -1, .state = &asking, .take = take};
-	int code = sv_worker_path(backend, path, err);
+	int code = sv_worker_path(q->backend, path, err);
 
 	if (code != 0)
 		return code;
-	if (device != NULL) {
-		words[n++] = "--device";
-		words[n++] = device;
-	}
-	if (storage_path != NULL) {
-		words[n++] = "--storage-path";
-		words[n++] = storage_path;
+	words = make_words(path, q);
+	asking.messages = json_array();
+	if (words == NULL || asking.messages == NULL) {
+		free(words);
+		json_decref(asking.messages);
+		return sv_err_set(err, SV_ERESOURCE, "ask: out of memory");
 	}
 	/* exec takes words that it does not change. */
-	memcpy(&a.argv, &(const char *const *){words}, sizeof a.argv);
-	asking.messages = json_array();
-	if (asking.messages == NULL)
-		return sv_err_set(err, SV_ERESOURCE, "ask: out of memory");
+	memcpy(&a.argv, &words, sizeof a.argv);
 	a.deadline_ns = sv_deadline_ns(ASK_TIMEOUT_S);
 	code = sv_attend(&a, err);
+	free(words);
 	if (code == 0)
-		code = judge(&a, backend, mode, err);
+		code = judge(&a, q->backend, q->mode, err);
 	if (asking.refused)
 		code = sv_err_set(err, SV_EDEVICE, "%s", refusal.text);
 	sv_lines_free(&asking.lines);
@@ -119,18 +143,14 @@ static bool was_lost(json_t *messages)
 			    json_array_get(messages, n - 1), "lost"));
 }
 
-int sv_run_ask(const char *backend, const char *mode, const char *device,
-    enum sv_profile profile, const char *storage_path, json_t **out,
-    struct sv_err *err)
+int sv_run_ask(const struct sv_question *q, json_t **out, struct sv_err *err)
 {
 	json_t *messages;
-	int code = ask_once(
-	    backend, mode, device, profile, storage_path, &messages, err);
+	int code = ask_once(q, &messages, err);
 
 	if (code == 0 && was_lost(messages)) {
 		json_decref(messages);
-		code = ask_once(backend, mode, device, profile, storage_path,
-		    &messages, err);
+		code = ask_once(q, &messages, err);
 	}
 	if (code == 0)
 		*out = messages;

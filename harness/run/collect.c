@@ -43,6 +43,7 @@ static void finish_failed(struct sv_collector *c, const char *reason,
 	json_t *tail = json_string(log_tail);
 
 	json_object_del(c->record, "metrics");
+	json_object_del(c->record, "spans");
 	json_object_set_new(c->record, "reason", json_string(reason));
 	json_object_set_new(c->record, "kind", json_string(kind));
 	json_object_set_new(c->record, "value", json_real(value));
@@ -177,6 +178,11 @@ static int take(struct sv_collector *c, enum sv_message_type type,
 	if (type == SV_MESSAGE_CHECK) {
 		json_object_del(message, "type");
 		json_object_set(c->record, "check", message);
+		return 0;
+	}
+	if (type == SV_MESSAGE_SPANS) {
+		json_object_set(
+		    c->record, "spans", json_object_get(message, "spans"));
 		return 0;
 	}
 	if (type == SV_MESSAGE_SKIP)

@@ -4,7 +4,8 @@
  *
  *   {"case", "bench", "params", "round",
  *    "outcome": "measured" | "skipped" | "failed",
- *    measured: "metrics": [samples messages], "check": {…} | null
+ *    measured: "metrics": [samples messages], "check": {…} | null,
+ *              "spans" where a timeline is wanted
  *    skipped:  "reason", "code"
  *    failed:   "reason", "kind", "value", "log_tail"}
  */

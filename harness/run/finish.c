@@ -9,6 +9,7 @@
 #include "assemble.h"
 #include "run_state.h"
 #include "stave/version.h"
+#include "timeline.h"
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -89,6 +90,7 @@ int sv_run_finish(struct sv_run_state *run, struct sv_result **out,
     struct sv_run_outcome *outcome, struct sv_err *err)
 {
 	const char *output = sv_run_option(run, "output");
+	const char *timeline = sv_run_option(run, "timeline");
 	enum sv_keep keep = strcmp(sv_run_option(run, "keep"), "summary") == 0
 				? SV_KEEP_SUMMARY
 				: SV_KEEP_ALL;
@@ -105,6 +107,8 @@ int sv_run_finish(struct sv_run_state *run, struct sv_result **out,
 		return 0;
 	}
 	code = sv_result_write(*out, output, keep, &cause);
+	if (code == 0 && timeline != NULL && !run->interrupted)
+		code = sv_timeline_write(run->records, timeline, &cause);
 	if (code == 0)
 		return 0;
 	sv_result_free(*out);

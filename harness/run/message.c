@@ -151,6 +151,28 @@ static int check_samples(json_t *message, struct sv_err *err)
 	return check_values(json_object_get(message, "values"), err);
 }
 
+/* name, track, start, duration */
+static int check_spans(json_t *spans, struct sv_err *err)
+{
+	json_t *span;
+	size_t i;
+
+	if (!json_is_array(spans))
+		return sv_err_set(
+		    err, SV_EPROTOCOL, "spans: spans: expected an array");
+	json_array_foreach (spans, i, span)
+		if (json_array_size(span) != 4 ||
+		    !json_is_string(json_array_get(span, 0)) ||
+		    !json_is_string(json_array_get(span, 1)) ||
+		    !json_is_number(json_array_get(span, 2)) ||
+		    !json_is_number(json_array_get(span, 3)))
+			return sv_err_set(err, SV_EPROTOCOL,
+			    "spans: spans[%zu]: expected name, track, start "
+			    "and duration",
+			    i);
+	return 0;
+}
+
 static int check_check(json_t *message, struct sv_err *err)
 {
 	const char *status =
@@ -185,6 +207,8 @@ static int check_fields(
 		return check_samples(message, err);
 	case SV_MESSAGE_CHECK:
 		return check_check(message, err);
+	case SV_MESSAGE_SPANS:
+		return check_spans(json_object_get(message, "spans"), err);
 	case SV_MESSAGE_SKIP:
 		code = check_case(message, "skip", err);
 		return code != 0 ? code : check_reason(message, "skip", err);
@@ -201,7 +225,7 @@ int sv_message_parse(const char *line, size_t n, enum sv_message_type *type,
     json_t **out, struct sv_err *err)
 {
 	static const char *const names[] = {"hello", "case", "progress",
-	    "samples", "check", "skip", "error", "bye"};
+	    "samples", "check", "spans", "skip", "error", "bye"};
 	json_error_t error;
 	json_t *message = json_loadb(line, n, JSON_REJECT_DUPLICATES, &error);
 	const char *name = json_string_value(json_object_get(message, "type"));
@@ -214,7 +238,7 @@ int sv_message_parse(const char *line, size_t n, enum sv_message_type *type,
 		json_decref(message);
 		return code;
 	}
-	for (size_t i = 0; name != NULL && i < 8; i++) {
+	for (size_t i = 0; name != NULL && i < 9; i++) {
 		if (strcmp(names[i], name) != 0)
 			continue;
 		*type = (enum sv_message_type)i;

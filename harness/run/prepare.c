@@ -12,6 +12,7 @@
 
 #include "run_state.h"
 #include "stave/version.h"
+#include "timeline.h"
 
 /* Choose the backend, and say which and why. */
 static int choose_backend(struct sv_run_state *run,
@@ -33,8 +34,11 @@ static int choose_backend(struct sv_run_state *run,
 		json_t *devices, *device;
 		size_t i;
 
-		if (sv_run_ask(backends[0], "devices", NULL, options->profile,
-			NULL, &messages, &cause) != 0) {
+		const struct sv_question question = {.backend = backends[0],
+		    .mode = "devices",
+		    .profile = options->profile};
+
+		if (sv_run_ask(&question, &messages, &cause) != 0) {
 			sv_run_note(run, "%s backend not used: %s", backends[0],
 			    cause.text);
 			continue;
@@ -125,6 +129,27 @@ static void select_cases(json_t *messages, const struct sv_run_options *options,
 	}
 }
 
+/* Whether some case is of a task. */
+static bool has_tasks(json_t *cases)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach (cases, i, one)
+		if (sv_run_is_of_task(json_object_get(one, "params")))
+			return true;
+	return false;
+}
+
+static json_t *words_tree(const char *const *words)
+{
+	json_t *list = json_array();
+
+	for (; words != NULL && *words != NULL; words++)
+		json_array_append_new(list, json_string(*words));
+	return list;
+}
+
 static uint64_t draw_seed(void)
 {
 	struct timespec t;
@@ -147,8 +172,7 @@ static json_t *make_header(const struct sv_run_options *options,
 	snprintf(id, sizeof id, "%s-%08x", started,
 	    (unsigned)(draw_seed() * 2654435761u));
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s, s:s, s:s, s:s, "
-			 "s:s, s:s, s:f, "
-			 "s:i, s:O, s:O, s:O, s:O}",
+			 "s:s, s:s, s:f, s:i, s:O, s:O, s:O, s:O, s:o, s:s?}",
 	    "schema", SV_JOURNAL_SCHEMA, "version", SV_VERSION, "run_id", id,
 	    "started", started, "backend", backend, "device", options->device,
 	    "profile", sv_profile_name(options->profile), "seed", seed, "label",
@@ -159,7 +183,8 @@ static json_t *make_header(const struct sv_run_options *options,
 	    (int)(options->rounds != 0 ? options->rounds
 				       : sv_profile_rounds(options->profile)),
 	    "machine_facts", machine, "device_facts", facts, "cases", cases,
-	    "skipped", skipped);
+	    "skipped", skipped, "tasks", words_tree(options->tasks), "timeline",
+	    options->timeline);
 }
 
 /* Refuse an output that cannot be, before anything is measured. */
@@ -200,10 +225,17 @@ int sv_run_prepare(struct sv_run_state *run,
 
 	if ((code = check_output(options->output, err)) != 0 ||
 	    (code = check_storage(options->storage_path, storage, err)) != 0 ||
+	    (options->timeline != NULL &&
+		(code = sv_timeline_check(options->timeline, err)) != 0) ||
 	    (code = choose_backend(run, options, &backend, err)) != 0 ||
 	    (code = sv_worker_path(backend, run->worker, err)) != 0 ||
-	    (code = sv_run_ask(backend, "plan", options->device,
-		 options->profile, storage, &messages, err)) != 0)
+	    (code = sv_run_ask(&(struct sv_question){.backend = backend,
+				   .mode = "plan",
+				   .device = options->device,
+				   .profile = options->profile,
+				   .storage_path = storage,
+				   .tasks = options->tasks},
+		 &messages, err)) != 0)
 		return code;
 	facts = json_object_get(json_array_get(messages, 0), "device");
 	if ((code = check_patterns(
@@ -223,6 +255,12 @@ int sv_run_prepare(struct sv_run_state *run,
 	sv_machine_unbind(run->machine);
 	if (json_array_size(cases) == 0 && json_array_size(skipped) == 0) {
 		code = sv_err_set(err, SV_EUSAGE, "nothing is left to measure");
+		goto free_messages;
+	}
+	if (options->timeline != NULL && !has_tasks(cases)) {
+		code = sv_err_set(err, SV_EUSAGE,
+		    "--timeline: it shows training steps, and no case of "
+		    "`step` is to be measured");
 		goto free_messages;
 	}
 	run->header = make_header(options, backend, storage,
@@ -291,9 +329,13 @@ int sv_run_check_header(struct sv_run_state *run, struct sv_err *err)
 		 sv_run_option(run, "profile"), &profile, err)) != 0 ||
 	    (code = sv_worker_path(
 		 sv_run_option(run, "backend"), run->worker, err)) != 0 ||
-	    (code = sv_run_ask(sv_run_option(run, "backend"), "plan",
-		 sv_run_option(run, "device"), profile,
-		 sv_run_option(run, "storage_path"), &messages, err)) != 0)
+	    (code = sv_run_ask(
+		 &(struct sv_question){.backend = sv_run_option(run, "backend"),
+		     .mode = "plan",
+		     .device = sv_run_option(run, "device"),
+		     .profile = profile,
+		     .storage_path = sv_run_option(run, "storage_path")},
+		 &messages, err)) != 0)
 		return code;
 	name = json_string_value(sv_result_field(
 	    json_object_get(json_array_get(messages, 0), "device"), "name"));

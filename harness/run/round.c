@@ -162,9 +162,13 @@ static char **make_argv(const struct sv_run_state *run,
     struct sv_planned *const *pending, size_t n, unsigned round)
 {
 	const char *device = sv_run_option(run, "device");
-	char **argv = calloc(n + 14, sizeof *argv);
-	size_t used = 0;
+	json_t *tasks = sv_run_is_of_task(pending[0]->params)
+			    ? json_object_get(run->header, "tasks")
+			    : NULL;
+	char **argv = calloc(n + 2 * json_array_size(tasks) + 15, sizeof *argv);
+	size_t used = 0, t;
 	bool good = argv != NULL;
+	json_t *task;
 
 #define WORD(...) \
 	(good = good && asprintf(&argv[used], __VA_ARGS__) >= 0 && ++used)
@@ -184,6 +188,14 @@ static char **make_argv(const struct sv_run_state *run,
 		WORD("--storage-path");
 		WORD("%s", run->scratch.folder);
 	}
+	json_array_foreach (tasks, t, task) {
+		WORD("--task");
+		WORD("%s", json_string_value(task));
+	}
+	/* Once is enough, and the first round has everything. */
+	if (tasks != NULL && round == 1 &&
+	    sv_run_option(run, "timeline") != NULL)
+		WORD("--timeline");
 	for (size_t i = 0; i < n; i++) {
 		if (pending[i]->inner > 0)
 			WORD("%s@%llu", pending[i]->id,

@@ -21,6 +21,11 @@ const char *sv_run_option(const struct sv_run_state *run, const char *name)
 	return json_string_value(json_object_get(run->header, name));
 }
 
+bool sv_run_is_of_task(json_t *params)
+{
+	return json_object_get(params, "workload") != NULL;
+}
+
 void sv_run_note(const struct sv_run_state *run, const char *fmt, ...)
 {
 	char text[1024];

@@ -34,8 +34,10 @@ struct sv_run_options {
 	/* Patterns: a bench name, or a glob on the case id; NULL-ended. */
 	const char *const *benches; /* NULL: all */
 	const char *const *skips;
-	const char *label;  /* NULL: the host name */
-	const char *output; /* result file */
+	const char *const *tasks; /* stave/task.h, NULL-ended; NULL: none */
+	const char *timeline;	  /* file for spans, or NULL */
+	const char *label;	  /* NULL: the host name */
+	const char *output;	  /* result file */
 	/* Folder whose disk is measured, for a while; NULL: the current. */
 	const char *storage_path;
 	double case_timeout_s;
@@ -87,15 +89,23 @@ SV_MUST_CHECK int sv_run_resume(const char *part_dir,
     const struct sv_run_listener *listener, struct sv_result **out,
     struct sv_run_outcome *outcome, struct sv_err *err);
 
+/* What to ask the worker of a backend. */
+struct sv_question {
+	const char *backend;
+	const char *mode;   /* describe, devices or plan */
+	const char *device; /* NULL: any */
+	enum sv_profile profile;
+	const char *storage_path; /* where cases may use files; NULL: none */
+	const char *const *tasks; /* stave/task.h, NULL-ended; or NULL */
+};
+
 /*
- * Ask the worker of a backend: mode "describe", "devices" or "plan" (of cases
- * that may use files in storage_path, or NULL for none); *out gets an array of
- * its messages (new reference). Errors: SV_EDEVICE when this build has no such
- * worker or it cannot answer, SV_EPROTOCOL.
+ * Ask; *out gets an array of the worker's messages (new reference). A worker
+ * that loses its device on the way is asked once more. Errors: SV_EDEVICE when
+ * this build has no such worker or it cannot answer, SV_EPROTOCOL.
  */
-SV_MUST_CHECK int sv_run_ask(const char *backend, const char *mode,
-    const char *device, enum sv_profile profile, const char *storage_path,
-    json_t **out, struct sv_err *err);
+SV_MUST_CHECK int sv_run_ask(
+    const struct sv_question *, json_t **out, struct sv_err *err);
 
 /* Backends whose worker this installation has, NULL-ended, best first. */
 const char *const *sv_run_backends(void);

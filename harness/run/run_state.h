@@ -32,6 +32,9 @@ struct sv_run_state {
 /* A text of the journal's header, NULL where it has none. */
 const char *sv_run_option(const struct sv_run_state *, const char *name);
 
+/* Whether parameters are those of a task's case: its worker is told it. */
+bool sv_run_is_of_task(json_t *params);
+
 /* Tell the listener a line. */
 SV_PRINTF(2, 3)
 void sv_run_note(const struct sv_run_state *, const char *fmt, ...);

@@ -17,6 +17,7 @@ static const char wire[] =
     "{\"type\":\"samples\",\"metric\":\"m\",\"unit\":\"s\",\"better\":"
     "\"lower\",\"inner\":1,\"values\":[1.5,2],\"reference\":null,"
     "\"flags\":[\"short\"]}\n"
+    "{\"type\":\"spans\",\"spans\":[[\"step\",\"host\",0,1.5]]}\n"
     "{\"type\":\"check\",\"status\":\"pass\",\"detail\":\"ok\"}\n"
     "{\"type\":\"case\",\"id\":\"b/n\",\"bench\":\"b\",\"params\":{}}\n"
     "{\"type\":\"skip\",\"id\":\"b/n\",\"bench\":\"b\",\"params\":{},"
@@ -64,6 +65,28 @@ static void pieces_of_any_size_make_the_same_records(void **state)
 		assert_int_equal(
 		    feed(wire, sizeof wire - 1, piece, &finished), 0);
 		assert_int_equal(finished, 2);
+	}
+}
+
+static void spans_that_are_none_are_refused(void **state)
+{
+	static const char *const wrong[] = {
+	    "{\"type\":\"spans\"}",
+	    "{\"type\":\"spans\",\"spans\":[[\"step\",\"host\",0]]}",
+	    "{\"type\":\"spans\",\"spans\":[[\"step\",1,0,1]]}",
+	    "{\"type\":\"spans\",\"spans\":[[\"step\",\"host\",0,\"1\"]]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		enum sv_message_type type;
+		json_t *message = NULL;
+		struct sv_err err = {0};
+
+		assert_int_equal(sv_message_parse(wrong[i], strlen(wrong[i]),
+				     &type, &message, &err),
+		    SV_EPROTOCOL);
+		assert_non_null(strstr(err.text, "spans"));
 	}
 }
 
@@ -192,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(pieces_of_any_size_make_the_same_records),
+	    cmocka_unit_test(spans_that_are_none_are_refused),
 	    cmocka_unit_test(a_damaged_wire_is_an_error_or_harmless),
 	    cmocka_unit_test(a_damaged_journal_is_an_error_or_shorter),
 	    cmocka_unit_test(a_torn_last_line_is_dropped),
