@@ -691,45 +691,81 @@ static int verify(
 
 /* --- a case --- */
 
+/* The product with the most FLOP; programs have one. */
+static struct sv_gemm largest_product(
+    const struct sv_step_program *p, enum sv_precision precision)
+{
+	struct sv_gemm largest = {.precision = precision};
+	double most = 0.0;
+
+	for (size_t i = 0; i < p->n_ops; i++) {
+		const struct sv_step_op *op = &p->ops[i];
+		double flop = (double)op->m * (double)op->n * (double)op->k *
+			      (double)op->count;
+
+		if (op->kind != SV_STEP_GEMM || flop <= most)
+			continue;
+		most = flop;
+		largest.m = op->m;
+		largest.n = op->n;
+		largest.k = op->k;
+		largest.count = op->count;
+	}
+	return largest;
+}
+
+/* Time of one product, and the wait for it. */
+static int time_product(
+    struct state *s, const struct sv_gemm *gemm, double *ns, struct sv_err *err)
+{
+	uint64_t start = sv_now_ns();
+	int code = s->rig.ops->gemm(s->rig.stream, gemm, err);
+
+	if (code == 0)
+		code = s->rig.ops->stream_sync(
+		    s->rig.stream, s->rig.ops->patient, err);
+	*ns = (double)(sv_now_ns() - start);
+	return code;
+}
+
 /*
- * Refuse a step that is too long to be measured, by its largest product: the
- * first time also loads the library.
+ * Refuse a step that is too long to be measured, by its largest product and
+ * before its memory is taken; the first time also loads the library.
  */
 static int probe(struct state *s, enum sv_level level, struct sv_err *err)
 {
-	const struct sv_step_op *largest = NULL;
-	double most = 0.0, ns = 0.0;
+	struct sv_gemm g = largest_product(&s->program, s->precision);
+	double times =
+	    sv_task_flop(s->task) /
+	    (2.0 * (double)g.m * (double)g.n * (double)g.k * (double)g.count);
+	const size_t bytes[] = {
+	    (size_t)(g.m * g.k), (size_t)(g.k * g.n), (size_t)(g.m * g.n)};
+	struct sv_buffer operands[3] = {0};
+	struct sv_err ignored;
+	double ns = INFINITY;
 	int code = 0;
 
-	for (size_t i = 0; i < s->program.n_ops; i++) {
-		const struct sv_step_op *op = &s->program.ops[i];
-		double flop = 2.0 * (double)op->m * (double)op->n *
-			      (double)op->k * (double)op->count;
-
-		if (op->kind == SV_STEP_GEMM && flop > most) {
-			most = flop;
-			largest = op;
-		}
-	}
-	for (int i = 0; code == 0 && largest != NULL && i < 2; i++) {
-		uint64_t start = sv_now_ns();
-
-		code = multiply(s, largest, err);
-		if (code == 0)
-			code = s->rig.ops->stream_sync(
-			    s->rig.stream, s->rig.ops->patient, err);
-		ns = (double)(sv_now_ns() - start) *
-		     (sv_task_flop(s->task) / most);
-		if (ns <= longest_ns[level])
-			return code;
-	}
-	if (code != 0)
+	for (int i = 0; code == 0 && i < 3; i++)
+		code = s->rig.ops->alloc(s->rig.device,
+		    bytes[i] * (size_t)g.count * s->program.element_bytes,
+		    &operands[i], err);
+	g.a = operands[0].address;
+	g.b = operands[1].address;
+	g.c = operands[2].address;
+	for (int i = 0; code == 0 && i < 2 && ns * times > longest_ns[level];
+	     i++)
+		code = time_product(s, &g, &ns, err);
+	for (int i = 0; i < 3; i++)
+		if (operands[i].token != NULL)
+			(void)s->rig.ops->free(
+			    s->rig.device, &operands[i], &ignored);
+	if (code != 0 || ns * times <= longest_ns[level])
 		return code;
 	return sv_err_set(err, SV_EUNSUPPORTED,
 	    "%s at batch %llu would take about %.2g s a step here, this "
 	    "profile measures steps up to %g s",
-	    s->task->name, (unsigned long long)s->task->batch, ns * 1e-9,
-	    longest_ns[level] * 1e-9);
+	    s->task->name, (unsigned long long)s->task->batch,
+	    ns * times * 1e-9, longest_ns[level] * 1e-9);
 }
 
 static int trace(
@@ -767,11 +803,11 @@ static int run(struct sv_bench_context *context, const struct sv_case *c,
 	if (code == 0)
 		code = make_program(device, c, &s.program, err);
 	if (code == 0)
+		code = probe(&s, c->level, err);
+	if (code == 0)
 		code = set_up(&s, sv_context_seed(context), err);
 	if (code == 0)
 		code = fill_blocks(&s, err);
-	if (code == 0)
-		code = probe(&s, c->level, err);
 	if (code == 0)
 		code =
 		    sv_sample(context, sampled, 2, &sampling, measure, &s, err);

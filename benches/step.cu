@@ -86,10 +86,17 @@ template <typename T>
 static __device__ void input(const struct svk_step_input_args &args)
 {
 	const uint8_t *bytes = (const uint8_t *)args.bytes;
+	uint64_t byte = thread_index() % args.n_bytes;
+	uint64_t step = thread_count() % args.n_bytes;
 	T *x = (T *)args.x;
 
-	for (uint64_t i = thread_index(); i < args.n; i += thread_count())
-		store(&x[i], svk_pixel(bytes[i % args.n_bytes]));
+	/* A remainder for each would take longer than its memory. */
+	for (uint64_t i = thread_index(); i < args.n; i += thread_count()) {
+		store(&x[i], svk_pixel(bytes[byte]));
+		byte += step;
+		if (byte >= args.n_bytes)
+			byte -= args.n_bytes;
+	}
 }
 
 extern "C" __global__ void svk_step_input(struct svk_step_input_args args)
@@ -151,17 +158,27 @@ static __device__ void loss(const struct svk_step_loss_args &args)
 	uint64_t n = args.rows * args.n;
 	uint64_t from = n * blockIdx.x / SVK_STEP_PARTS;
 	uint64_t to = n * (blockIdx.x + 1) / SVK_STEP_PARTS;
+	uint64_t row = (from + threadIdx.x) / args.n;
+	unsigned columns = (unsigned)args.n, k = (unsigned)args.k;
+	unsigned column = (unsigned)((from + threadIdx.x) % args.n);
+	unsigned rows_on = blockDim.x / columns;
+	unsigned columns_on = blockDim.x % columns;
 	const T *x = (const T *)args.x;
 	T *y = (T *)args.y;
 	float sum = 0.0f;
 
 	for (uint64_t i = from + threadIdx.x; i < to; i += blockDim.x) {
-		uint64_t row = i / args.n, column = i % args.n;
-		float d = to_float(y[i]) -
-			  0.5f * to_float(x[row * args.k + column % args.k]);
+		float d =
+		    to_float(y[i]) - 0.5f * to_float(x[row * k + column % k]);
 
 		sum += d * d;
 		store(&y[i], args.gradient_scale * d);
+		row += rows_on;
+		column += columns_on;
+		if (column >= columns) {
+			column -= columns;
+			row++;
+		}
 	}
 	sum = block_sum(sum);
 	if (threadIdx.x == 0)

@@ -73,15 +73,20 @@ static float loss_of(const struct svk_step_loss_args *a, unsigned p)
 	uint64_t n = a->rows * a->n;
 	uint64_t from = n * p / SVK_STEP_PARTS;
 	uint64_t to = n * (p + 1) / SVK_STEP_PARTS;
+	uint64_t column = from % a->n, feature = column % a->k;
+	const float *x = (const float *)at(a->x) + from / a->n * a->k;
 	float sum = 0.0f, *y = at(a->y);
-	const float *x = at(a->x);
 
 	for (uint64_t i = from; i < to; i++) {
-		uint64_t row = i / a->n, column = i % a->n;
-		float d = y[i] - 0.5f * x[row * a->k + column % a->k];
+		float d = y[i] - 0.5f * x[feature];
 
 		sum += d * d;
 		y[i] = a->gradient_scale * d;
+		feature = feature + 1 == a->k ? 0 : feature + 1;
+		if (++column == a->n) {
+			column = feature = 0;
+			x += a->k;
+		}
 	}
 	return a->weight * sum;
 }

@@ -35,7 +35,7 @@ EOF
 [ $status = 0 ] || fail "what it wrote is not what it should be"
 
 # A journal knows its workloads: the file may be gone when the run is resumed.
-cp "$(dirname "$0")/../fixtures/step/habits.json" "$work/mine.json"
+cp "$(dirname "$0")/../../benches/workloads/mlp-tiny.json" "$work/mine.json"
 "$stave" run --backend host --profile quick --rounds 5 \
 	--bench 'step/*habit=baseline*' --workload "$work/mine.json" \
 	-o "$work/second.json" >"$work/out" 2>&1 &
@@ -51,7 +51,7 @@ wait $run
 rm "$work/mine.json"
 "$stave" run --resume "$work/second.json.part" >"$work/out" 2>&1 ||
 	fail "it cannot be carried on: $(tail -n 2 "$work/out")"
-grep -q "workload=habits" "$work/second.json" || fail "nothing was measured"
+grep -q "workload=mlp-tiny" "$work/second.json" || fail "nothing was measured"
 
 "$stave" run --backend host --profile quick --bench null \
 	--timeline "$work/none.json" -o "$work/none.result.json" \

@@ -180,11 +180,14 @@ static void accumulate(enum sim_precision precision, double *restrict sum,
 
 /*
  * A product's operands: in one piece where so much of the result is wanted
- * that all of them are needed, else NULL and read as needed.
+ * that all of them are needed, else NULL and read as needed. numbers: A by
+ * columns and B by columns as they enter the sum, where there is one product
+ * and they are not too large.
  */
 struct operands {
 	struct sim_lazy *lazy;
 	const unsigned char *whole[3];
+	double *numbers[2];
 };
 
 static const unsigned char *element(const struct operands *o, size_t operand,
@@ -208,6 +211,12 @@ static void run_of_column(const struct operands *o, int64_t batch, int64_t j,
 	double sum[RUN] = {0}, old[RUN] = {0}, a[RUN], b;
 
 	for (int64_t k = 0; k < g->k; k++) {
+		if (o->numbers[0] != NULL) {
+			accumulate(g->precision, sum,
+			    o->numbers[0] + k * g->m + i,
+			    o->numbers[1][j * g->k + k], count);
+			continue;
+		}
 		/* A(i, k), a column of it unless it is transposed. */
 		if (g->trans_a) {
 			for (size_t e = 0; e < count; e++)
@@ -243,6 +252,44 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* Most elements that operands are turned into numbers for: 32 MB. */
+#define MAX_NUMBERS 4000000
+
+/*
+ * A matrix [columns][rows] as numbers; transposed: it is stored by rows.
+ */
+static double *numbers_of(const struct sim_gemm *g, unsigned type,
+    const unsigned char *from, int64_t ld, bool transposed, int64_t rows,
+    int64_t columns)
+{
+	size_t each = sim_type_bytes(type);
+	double *numbers = malloc((size_t)(rows * columns) * sizeof *numbers);
+
+	for (int64_t j = 0; numbers != NULL && j < columns; j++)
+		load(g, type, from + (size_t)(transposed ? j : j * ld) * each,
+		    transposed ? ld : 1, (size_t)rows, numbers + j * rows);
+	return numbers;
+}
+
+static void add_numbers(struct operands *o)
+{
+	const struct sim_gemm *g = &o->lazy->gemm;
+
+	if (g->count > 1 || o->whole[0] == NULL || g->m * g->k > MAX_NUMBERS ||
+	    g->k * g->n > MAX_NUMBERS)
+		return;
+	o->numbers[0] = numbers_of(
+	    g, g->type_a, o->whole[0], g->lda, g->trans_a, g->m, g->k);
+	o->numbers[1] = numbers_of(
+	    g, g->type_b, o->whole[1], g->ldb, g->trans_b, g->k, g->n);
+	if (o->numbers[0] != NULL && o->numbers[1] != NULL)
+		return;
+	/* Without memory it takes longer, no more. */
+	free(o->numbers[0]);
+	free(o->numbers[1]);
+	o->numbers[0] = o->numbers[1] = NULL;
+}
+
 /* Read operands whole where a quarter of the result is wanted. */
 static struct operands operands_of(struct sim_lazy *lazy, int64_t wanted)
 {
@@ -254,6 +301,7 @@ static struct operands operands_of(struct sim_lazy *lazy, int64_t wanted)
 		if (4 * wanted >= g->m * g->n * products)
 			o.whole[i] =
 			    sim_operand_read(lazy, i, 0, lazy->in[i].bytes);
+	add_numbers(&o);
 	return o;
 }
 
@@ -290,6 +338,8 @@ static void produce_elements(
 		    &o, batch, j, i, (size_t)count, origin + at * each);
 		at += count;
 	}
+	free(o.numbers[0]);
+	free(o.numbers[1]);
 }
 
 static void produce_gemm(
