@@ -47,6 +47,7 @@ enum {
 	KEY_WORKLOAD,
 	KEY_TIMELINE,
 	KEY_SEED,
+	KEY_RECORD,
 };
 
 static error_t add_patterns(const struct argp_state *state, char *list,
@@ -104,9 +105,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	error_t wrong;
 
 	a->alone =
-	    a->alone ||
-	    (key != KEY_RESUME && (key == 'o' || key == 'b' || key == 'd' ||
-				      (key >= KEY_BACKEND && key <= KEY_SEED)));
+	    a->alone || (key != KEY_RESUME &&
+			    (key == 'o' || key == 'b' || key == 'd' ||
+				(key >= KEY_BACKEND && key <= KEY_RECORD)));
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->common;
@@ -143,6 +144,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o':
 		a->options.output = arg;
 		return check_text(state, "--output", arg);
+	case KEY_RECORD:
+		a->options.record_machine = arg;
+		return 0;
 	case KEY_RESUME:
 		a->resume = arg;
 		return 0;
@@ -203,7 +207,10 @@ static const struct argp_option options[] = {
     {"keep-samples", KEY_KEEP, "WHAT", 0,
 	"all, or summary: without the raw samples", 0},
     {"rounds", KEY_ROUNDS, "N", 0, "rounds, whatever the profile says", 0},
-    {"seed", KEY_SEED, "N", 0, "seed of the order of cases", 0}, {0}};
+    {"seed", KEY_SEED, "N", 0, "seed of the order of cases", 0},
+    {"record-machine", KEY_RECORD, "DIR", 0,
+	"also save what was read of the machine, to look at it elsewhere", 0},
+    {0}};
 
 /* How progress is shown: one line that is rewritten, or lines. */
 struct screen {

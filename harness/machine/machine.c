@@ -1,10 +1,11 @@
 /*
- * This machine, put together: what the kernel's files tell (facts.c), what
- * hwloc knows of its shape, and the binding of workers to it.
+ * A machine, put together: what the kernel's files tell (facts*.c), what
+ * hwloc knows of its shape (topology.c), its bus (pci_*.c), live or from a
+ * recording, and the binding of workers to it.
  */
 #include "machine.h"
 
-#include <hwloc.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,106 +13,117 @@
 #include <unistd.h>
 
 #include "facts.h"
+#include "pci_path.h"
+#include "recording.h"
+#include "topology.h"
+
+/* A copy this much above a ceiling is no rounding. */
+#define DOUBT 1.05
 
 struct sv_machine {
 	json_t *json;
-	hwloc_topology_t topology;
-	bool has_topology;
-	hwloc_cpuset_t before; /* binding to go back to, or NULL */
+	char *storage_path;
+	struct sv_sources sources;
+	struct sv_topology topology;
+	struct sv_pci_bus bus;
+	struct sv_recording recording; /* empty when live */
 };
 
-/*
- * Load the topology with PCI devices. Plugins that would open a driver are
- * kept out: the harness touches no vendor library, and one that starts a
- * runtime costs more than the whole capture.
- */
-static bool load_topology(hwloc_topology_t *out)
+/* Everything that the sources tell, in the order of the contract's table. */
+static void tell(struct sv_machine *m)
 {
-	static const char *const plugins[] = {
-	    "opencl", "cuda", "nvml", "gl", "rsmi", "levelzero"};
-	hwloc_topology_t topology;
+	struct sv_sources *s = &m->sources;
 
-	if (hwloc_topology_init(&topology) != 0)
-		return false;
-	for (size_t i = 0; i < sizeof plugins / sizeof plugins[0]; i++)
-		/* One that is not there is not there to be kept out. */
-		(void)hwloc_topology_set_components(topology,
-		    HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugins[i]);
-	hwloc_topology_set_io_types_filter(
-	    topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-	if (hwloc_topology_load(topology) != 0) {
-		hwloc_topology_destroy(topology);
-		return false;
+	sv_facts_processor(m->json, s);
+	sv_topology_tell(&m->topology, m->json, s);
+	sv_facts_memory(m->json, s);
+	sv_facts_system(m->json, s);
+	sv_facts_board(m->json, s);
+	sv_facts_virtualisation(m->json, s);
+	sv_facts_storage(m->json, s, m->storage_path);
+	sv_facts_environment(m->json, s);
+	sv_fact(m->json, "binding.node", json_null());
+	if (json_object_get(m->json, "unknown") == NULL)
+		json_object_set_new(m->json, "unknown", json_array());
+}
+
+static int begin(
+    const char *storage_path, struct sv_machine **out, struct sv_err *err)
+{
+	struct sv_machine *m = calloc(1, sizeof *m);
+
+	*out = NULL;
+	if (m == NULL || (m->json = json_object()) == NULL ||
+	    (m->storage_path = strdup(storage_path)) == NULL) {
+		sv_machine_close(m);
+		return sv_err_set(err, SV_ERESOURCE, "machine: out of memory");
 	}
-	*out = topology;
-	return true;
-}
-
-static void count_fact(
-    struct sv_machine *m, const char *field, hwloc_obj_type_t type)
-{
-	int n =
-	    m->has_topology ? hwloc_get_nbobjs_by_type(m->topology, type) : 0;
-
-	if (n > 0)
-		sv_fact(m->json, field, json_integer(n));
-	else
-		sv_fact_unknown(m->json, field, "absent");
-}
-
-static json_t *node_tree(hwloc_obj_t node)
-{
-	char *cpus = NULL;
-	json_t *tree;
-
-	if (hwloc_bitmap_list_asprintf(&cpus, node->cpuset) < 0)
-		return NULL;
-	tree = json_pack("{s:i, s:s, s:I}", "node", (int)node->os_index, "cpus",
-	    cpus, "memory_bytes",
-	    (json_int_t)node->attr->numanode.local_memory);
-	free(cpus);
-	return tree;
-}
-
-static void topology_facts(struct sv_machine *m)
-{
-	json_t *nodes = json_array();
-	hwloc_obj_t node = NULL;
-
-	count_fact(m, "cpu.sockets", HWLOC_OBJ_PACKAGE);
-	count_fact(m, "cpu.cores", HWLOC_OBJ_CORE);
-	count_fact(m, "cpu.threads", HWLOC_OBJ_PU);
-	while (
-	    m->has_topology && (node = hwloc_get_next_obj_by_type(m->topology,
-				    HWLOC_OBJ_NUMANODE, node)) != NULL) {
-		json_t *tree = node_tree(node);
-
-		if (tree != NULL)
-			json_array_append_new(nodes, tree);
-	}
-	json_object_set_new(m->json, "numa", nodes);
+	*out = m;
+	return 0;
 }
 
 int sv_machine_open(
     const char *storage_path, struct sv_machine **out, struct sv_err *err)
 {
-	struct sv_machine *m = calloc(1, sizeof *m);
+	char full[PATH_MAX];
+	struct sv_machine *m;
+	int code =
+	    begin(realpath(storage_path, full) != NULL ? full : storage_path,
+		&m, err);
 
-	if (m == NULL || (m->json = json_object()) == NULL) {
-		free(m);
-		return sv_err_set(err, SV_ERESOURCE, "machine: out of memory");
+	if (code == 0)
+		code = sv_sources_init(&m->sources, "/", NULL, err);
+	if (code != 0) {
+		sv_machine_close(m);
+		return code;
 	}
-	m->has_topology = load_topology(&m->topology);
-	sv_facts_processor(m->json, "/");
-	topology_facts(m);
-	sv_facts_memory(m->json, "/");
-	sv_facts_system(m->json, "/");
-	sv_facts_virtualisation(m->json, "/");
-	sv_facts_storage(m->json, "/", storage_path);
-	sv_facts_environment(m->json);
-	sv_fact(m->json, "binding.node", json_null());
-	if (json_object_get(m->json, "unknown") == NULL)
-		json_object_set_new(m->json, "unknown", json_array());
+	sv_topology_read(&m->topology);
+	sv_pci_bus_read(&m->bus);
+	tell(m);
+	*out = m;
+	return 0;
+}
+
+/* The parts of a recording, each by its own reader. */
+static int open_parts(
+    struct sv_machine *m, const char *folder, struct sv_err *err)
+{
+	struct sv_recording *r = &m->recording;
+	char name[PATH_MAX];
+	int code = sv_sources_init(&m->sources, NULL, r->index, err);
+
+	snprintf(name, sizeof name, "%s/topology.xml", folder);
+	if (code == 0 && r->xml != NULL)
+		code = sv_topology_parse(
+		    &m->topology, r->xml, r->n_xml, name, err);
+	snprintf(name, sizeof name, "%s/pci.txt", folder);
+	if (code == 0 && r->dump != NULL)
+		code = sv_pci_bus_parse(&m->bus, r->dump, r->n_dump, name, err);
+	return code;
+}
+
+int sv_machine_open_recording(
+    const char *folder, struct sv_machine **out, struct sv_err *err)
+{
+	struct sv_recording r = {0};
+	struct sv_machine *m = NULL;
+	int code = sv_recording_read(folder, &r, err);
+
+	if (code == 0)
+		code = begin(
+		    json_string_value(json_object_get(r.index, "storage_path")),
+		    &m, err);
+	if (code != 0) {
+		sv_recording_fini(&r);
+		return code;
+	}
+	m->recording = r;
+	code = open_parts(m, folder, err);
+	if (code != 0) {
+		sv_machine_close(m);
+		return code;
+	}
+	tell(m);
 	*out = m;
 	return 0;
 }
@@ -120,10 +132,12 @@ void sv_machine_close(struct sv_machine *m)
 {
 	if (m == NULL)
 		return;
-	sv_machine_unbind(m);
-	if (m->has_topology)
-		hwloc_topology_destroy(m->topology);
+	sv_topology_fini(&m->topology);
+	sv_pci_bus_fini(&m->bus);
+	sv_sources_fini(&m->sources);
+	sv_recording_fini(&m->recording);
 	json_decref(m->json);
+	free(m->storage_path);
 	free(m);
 }
 
@@ -132,59 +146,164 @@ json_t *sv_machine_json(const struct sv_machine *m)
 	return m->json;
 }
 
-/* The first node with CPUs, or the one nearest to a PCI device. */
-static hwloc_obj_t nearest_node(
-    const struct sv_machine *m, const char *pci_address)
+json_t *sv_machine_device(const struct sv_machine *m)
 {
-	hwloc_obj_t node = NULL, device = NULL;
+	json_t *device = json_object_get(m->recording.index, "device");
 
-	if (pci_address != NULL)
-		device =
-		    hwloc_get_pcidev_by_busidstring(m->topology, pci_address);
-	if (device != NULL)
-		device = hwloc_get_non_io_ancestor_obj(m->topology, device);
-	while ((node = hwloc_get_next_obj_by_type(
-		    m->topology, HWLOC_OBJ_NUMANODE, node)) != NULL) {
-		if (hwloc_bitmap_iszero(node->cpuset))
-			continue;
-		if (device == NULL ||
-		    hwloc_bitmap_intersects(node->cpuset, device->cpuset))
-			return node;
+	return json_is_object(device) ? device : NULL;
+}
+
+int sv_machine_save(const struct sv_machine *m, json_t *device,
+    const char *folder, struct sv_err *err)
+{
+	return sv_recording_write(folder, &m->sources, &m->topology, &m->bus,
+	    m->storage_path, device, err);
+}
+
+/* A container's registers are its host's, unless that is a guest itself. */
+static bool is_guest(const struct sv_machine *m)
+{
+	json_t *v = json_object_get(m->json, "virtualisation");
+	const char *kind = json_string_value(json_object_get(v, "kind"));
+
+	return json_is_true(json_object_get(v, "guest")) ||
+	       (kind != NULL &&
+		   (strcmp(kind, "vm") == 0 || strcmp(kind, "wsl") == 0));
+}
+
+void sv_machine_complete(struct sv_machine *m, json_t *device)
+{
+	if (json_string_value(json_object_get(device, "pci_address")) == NULL)
+		return;
+	/* A part of the processor has no link, whatever it may report. */
+	if (json_is_true(json_object_get(device, "integrated"))) {
+		sv_fact_unknown(device, "pcie", "not_supported");
+		return;
 	}
-	return NULL;
+	sv_path_tell(device, &m->bus, &m->sources, is_guest(m));
+}
+
+void sv_machine_watch(struct sv_machine *m)
+{
+	for (size_t i = 0; i < m->bus.n; i++)
+		if (sv_pci_is_card(&m->bus.functions[i]))
+			sv_path_watch(
+			    &m->bus, &m->sources, m->bus.functions[i].address);
+}
+
+void sv_machine_doubt_link(json_t *device, double best_Bps)
+{
+	json_t *pcie = json_object_get(device, "pcie");
+	double ceiling =
+	    json_number_value(json_object_get(pcie, "ceiling_Bps"));
+
+	if (!(ceiling > 0.0) || !(best_Bps > DOUBT * ceiling))
+		return;
+	sv_fact(device, "pcie.trusted", json_false());
+	sv_fact(device, "pcie.trusted_why",
+	    json_string("copies were faster than the registers allow"));
+	/* What they said of the narrowest link is worth no more. */
+	sv_fact_unknown(
+	    device, "pcie.bottleneck", "error: contradicted by a copy");
+	sv_fact_unknown(
+	    device, "pcie.ceiling_Bps", "error: contradicted by a copy");
+}
+
+/* The node that the firmware names for a card, -1 where it names none. */
+static int named_node(struct sv_machine *m, const char *pci_address)
+{
+	const struct sv_pci_function *f = sv_pci_bus_find(&m->bus, pci_address);
+	long long node = -1;
+	char path[128];
+
+	if (f == NULL)
+		return -1;
+	snprintf(
+	    path, sizeof path, "sys/bus/pci/devices/%s/numa_node", f->address);
+	if (sv_source_number(&m->sources, path, &node) != NULL || node < 0)
+		return -1;
+	return node < INT_MAX ? (int)node : -1;
+}
+
+/* Nodes of memory alone, a card's say, are no place for a thread. */
+static bool has_cpus(struct sv_machine *m, int number, size_t *nodes)
+{
+	json_t *list = json_object_get(m->json, "numa"), *one;
+	bool found = false;
+	size_t i;
+
+	*nodes = 0;
+	json_array_foreach (list, i, one) {
+		const char *cpus =
+		    json_string_value(json_object_get(one, "cpus"));
+
+		if (cpus == NULL || cpus[0] == '\0')
+			continue;
+		*nodes += 1;
+		found = found || json_integer_value(
+				     json_object_get(one, "node")) == number;
+	}
+	return found;
+}
+
+int sv_machine_nearest_node(struct sv_machine *m, const char *pci_address)
+{
+	int node = named_node(m, pci_address);
+	size_t nodes;
+
+	if (node < 0 || !has_cpus(m, node, &nodes))
+		node = sv_topology_near(&m->topology, pci_address);
+	if (!has_cpus(m, node, &nodes) || nodes < 2)
+		return -1;
+	return node;
 }
 
 void sv_machine_bind(struct sv_machine *m, const char *pci_address)
 {
-	hwloc_obj_t node;
+	struct sv_topology *t = &m->topology;
+	int node;
 
 	/* A second call would lose the binding to go back to. */
-	if (!m->has_topology || m->before != NULL ||
-	    hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE) < 2)
+	if (!t->live || t->before != NULL)
 		return;
-	node = nearest_node(m, pci_address);
-	m->before = hwloc_bitmap_alloc();
-	if (node == NULL || m->before == NULL ||
-	    hwloc_get_cpubind(m->topology, m->before, HWLOC_CPUBIND_THREAD) !=
-		0 ||
-	    hwloc_set_cpubind(
-		m->topology, node->cpuset, HWLOC_CPUBIND_THREAD) != 0) {
-		hwloc_bitmap_free(m->before);
-		m->before = NULL;
+	node = sv_machine_nearest_node(m, pci_address);
+	if (node < 0)
+		return;
+	if (sv_topology_bind(t, node))
+		sv_fact(m->json, "binding.node", json_integer(node));
+	else
 		sv_fact_unknown(
 		    m->json, "binding.node", "error: binding refused");
-		return;
-	}
-	sv_fact(m->json, "binding.node", json_integer(node->os_index));
 }
 
 void sv_machine_unbind(struct sv_machine *m)
 {
-	if (m->before == NULL)
-		return;
-	(void)hwloc_set_cpubind(m->topology, m->before, HWLOC_CPUBIND_THREAD);
-	hwloc_bitmap_free(m->before);
-	m->before = NULL;
+	sv_topology_unbind(&m->topology);
+}
+
+size_t sv_machine_pci_cards(struct sv_pci_card *cards, size_t max)
+{
+	struct sv_pci_bus bus;
+	size_t n = 0;
+
+	sv_pci_bus_read(&bus);
+	for (size_t i = 0; i < bus.n; i++) {
+		const struct sv_pci_function *f = &bus.functions[i];
+
+		if (!sv_pci_is_card(f))
+			continue;
+		if (n < max) {
+			snprintf(cards[n].address, sizeof cards[n].address,
+			    "%s", f->address);
+			snprintf(
+			    cards[n].name, sizeof cards[n].name, "%s", f->name);
+			cards[n].vendor = f->registers.vendor;
+			cards[n].device = f->registers.device;
+		}
+		n++;
+	}
+	sv_pci_bus_fini(&bus);
+	return n;
 }
 
 void sv_machine_host_name(char *out, size_t size)

@@ -103,8 +103,12 @@ static int ask_once(
 	struct sv_err refusal = {0};
 	struct asking asking = {.refusal = &refusal};
 	const char **words;
-	struct sv_attendance a = {
-	    .path = path, .signal_fd = -1, .state = &asking, .take = take};
+	struct sv_attendance a = {.path = path,
+	    .signal_fd = -1,
+	    .state = &asking,
+	    .take = take,
+	    .tick = q->watch,
+	    .tick_data = q->watch_data};
 	int code = sv_worker_path(q->backend, path, err);
 
 	if (code != 0)

@@ -109,7 +109,8 @@ static int wait_ms(const struct attending *s)
 			    ? (s->a->deadline_ns - now + 999999) / 1000000
 			    : 0;
 
-	if (s->child.exit_fd < 0 && left > LOOK_EVERY_MS)
+	if ((s->child.exit_fd < 0 || s->a->tick != NULL) &&
+	    left > LOOK_EVERY_MS)
 		return LOOK_EVERY_MS;
 	return left < 60000 ? (int)left : 60000;
 }
@@ -123,6 +124,8 @@ static bool turn(struct attending *s)
 
 	if (poll(fds, 4, wait_ms(s)) < 0 && errno != EINTR)
 		return false;
+	if (s->a->tick != NULL)
+		s->a->tick(s->a->tick_data);
 	if (fds[3].revents != 0) {
 		s->a->end = SV_ATTEND_SIGNAL;
 		return true;

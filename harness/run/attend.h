@@ -29,6 +29,9 @@ struct sv_attendance {
 	void *state;
 	/* Bytes of the wire. */
 	int (*take)(void *state, const char *bytes, size_t n, struct sv_err *);
+	/* Called every few hundredths of a second meanwhile; may be NULL. */
+	void (*tick)(void *data);
+	void *tick_data;
 	/* Bytes of the log; may be NULL. */
 	void (*log)(void *state, const char *bytes, size_t n);
 

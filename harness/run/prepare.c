@@ -214,6 +214,12 @@ static int check_storage(
 	    path != NULL ? path : ".", strerror(errno));
 }
 
+/* While the worker keeps its card busy, what the links to it do. */
+static void watch_links(void *data)
+{
+	sv_machine_watch(data);
+}
+
 int sv_run_prepare(struct sv_run_state *run,
     const struct sv_run_options *options, json_t *cases, json_t *skipped,
     struct sv_err *err)
@@ -234,7 +240,9 @@ int sv_run_prepare(struct sv_run_state *run,
 				   .device = options->device,
 				   .profile = options->profile,
 				   .storage_path = storage,
-				   .tasks = options->tasks},
+				   .tasks = options->tasks,
+				   .watch = watch_links,
+				   .watch_data = run->machine},
 		 &messages, err)) != 0)
 		return code;
 	facts = json_object_get(json_array_get(messages, 0), "device");
@@ -248,6 +256,11 @@ int sv_run_prepare(struct sv_run_state *run,
 		    "worker %s plan: hello without a device", backend);
 		goto free_messages;
 	}
+	if (options->record_machine != NULL &&
+	    (code = sv_machine_save(
+		 run->machine, facts, options->record_machine, err)) != 0)
+		goto free_messages;
+	sv_machine_complete(run->machine, facts);
 	select_cases(messages, options, cases, skipped);
 	/* Once, so that the record says what workers will be bound to. */
 	sv_machine_bind(run->machine,

@@ -40,6 +40,7 @@ struct sv_run_options {
 	const char *output;	  /* result file */
 	/* Folder whose disk is measured, for a while; NULL: the current. */
 	const char *storage_path;
+	const char *record_machine; /* folder for a recording, or NULL */
 	double case_timeout_s;
 	unsigned rounds; /* 0: the profile's */
 	uint64_t seed;	 /* 0: drawn, and saved */
@@ -97,6 +98,12 @@ struct sv_question {
 	enum sv_profile profile;
 	const char *storage_path; /* where cases may use files; NULL: none */
 	const char *const *tasks; /* stave/task.h, NULL-ended; or NULL */
+	/*
+	 * Called every few hundredths of a second meanwhile, and so while the
+	 * worker, to describe its device, keeps it busy; or NULL.
+	 */
+	void (*watch)(void *data);
+	void *watch_data;
 };
 
 /*
