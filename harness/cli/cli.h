@@ -6,6 +6,7 @@
 #define STAVE_CLI_H
 
 #include <argp.h>
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "report.h"
@@ -24,6 +25,7 @@ int sv_command_run(int argc, char **argv);
 int sv_command_list(int argc, char **argv);
 int sv_command_show(int argc, char **argv);
 int sv_command_compare(int argc, char **argv);
+int sv_command_doctor(int argc, char **argv);
 int sv_command_export(int argc, char **argv);
 
 /* When to use colour: "auto", "always" or "never". */
@@ -62,6 +64,16 @@ error_t sv_wrong(const struct argp_state *, const char *fmt, ...);
  */
 error_t sv_number(const struct argp_state *, const char *option,
     const char *word, double least, double most, double *out);
+
+/*
+ * Returns 0 when the word of an option is one of the n choices, else the error
+ * that ends parsing.
+ */
+error_t sv_choice(const struct argp_state *, const char *option,
+    const char *word, const char *const *choices, size_t n);
+
+/* Print a tree on stdout; takes it. */
+void sv_print_json(json_t *take_tree);
 
 /* Print "stave: text" on stderr and give the exit status of the error. */
 int sv_complain(const struct sv_err *);

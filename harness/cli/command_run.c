@@ -75,26 +75,6 @@ static error_t check_text(
 	return 0;
 }
 
-/* 0 when the word is one of the choices. */
-static error_t check_choice(const struct argp_state *state, const char *option,
-    const char *word, const char *const *choices, size_t n)
-{
-	char known[128] = "";
-
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(choices[i], word) == 0)
-			return 0;
-		snprintf(known + strlen(known), sizeof known - strlen(known),
-		    "%s%s",
-		    i == 0	? ""
-		    : i + 1 < n ? ", "
-				: " or ",
-		    choices[i]);
-	}
-	return sv_wrong(
-	    state, "%s \"%.40s\": expected %s", option, word, known);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const backends[] = {"auto", "host", "cuda"};
@@ -114,7 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_BACKEND:
 		a->options.backend = arg;
-		return check_choice(state, "--backend", arg, backends, 3);
+		return sv_choice(state, "--backend", arg, backends, 3);
 	case 'd':
 		a->options.device = arg;
 		return 0;
@@ -156,7 +136,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_KEEP:
 		a->options.keep =
 		    strcmp(arg, "summary") == 0 ? SV_KEEP_SUMMARY : SV_KEEP_ALL;
-		return check_choice(state, "--keep-samples", arg, keeps, 2);
+		return sv_choice(state, "--keep-samples", arg, keeps, 2);
 	case KEY_ROUNDS:
 		wrong = sv_number(state, "--rounds", arg, 1.0, 1000.0, &value);
 		a->options.rounds = (unsigned)value;

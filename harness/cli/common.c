@@ -126,6 +126,35 @@ error_t sv_number(const struct argp_state *state, const char *option,
 	return 0;
 }
 
+error_t sv_choice(const struct argp_state *state, const char *option,
+    const char *word, const char *const *choices, size_t n)
+{
+	char known[128] = "";
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(choices[i], word) == 0)
+			return 0;
+		snprintf(known + strlen(known), sizeof known - strlen(known),
+		    "%s%s",
+		    i == 0	? ""
+		    : i + 1 < n ? ", "
+				: " or ",
+		    choices[i]);
+	}
+	return sv_wrong(
+	    state, "%s \"%.40s\": expected %s", option, word, known);
+}
+
+void sv_print_json(json_t *take_tree)
+{
+	if (take_tree == NULL)
+		fputs("stave: out of memory\n", stderr);
+	else
+		json_dumpf(take_tree, stdout, JSON_INDENT(1));
+	printf("\n");
+	json_decref(take_tree);
+}
+
 int sv_complain(const struct sv_err *err)
 {
 	fprintf(stderr, "stave: %s\n", err->text);

@@ -17,6 +17,8 @@ const struct sv_command sv_commands[] = {
     {"show", "one result, as tables", sv_command_show},
     {"compare", "judge the differences between two results",
 	sv_command_compare},
+    {"doctor", "the training checklist of this machine or a result",
+	sv_command_doctor},
     {"export", "one result in the format of another tool", sv_command_export},
 };
 const size_t sv_commands_count = sizeof sv_commands / sizeof sv_commands[0];

@@ -18,7 +18,9 @@
 #include "topology.h"
 
 /* A copy this much above a ceiling is no rounding. */
-#define DOUBT 1.05
+#define DOUBT  1.05
+/* The vendor whose cards a backend here can use. Source: pci.ids. */
+#define NVIDIA 0x10deu
 
 struct sv_machine {
 	json_t *json;
@@ -28,6 +30,18 @@ struct sv_machine {
 	struct sv_pci_bus bus;
 	struct sv_recording recording; /* empty when live */
 };
+
+/* How many cards there are to choose from, or to talk to each other. */
+static void tell_cards(struct sv_machine *m)
+{
+	json_int_t cards = 0;
+
+	for (size_t i = 0; i < m->bus.n; i++)
+		cards += sv_pci_is_card(&m->bus.functions[i]) &&
+			 m->bus.functions[i].registers.vendor == NVIDIA;
+	sv_fact_or(m->json, "cards", m->bus.n > 0 ? NULL : "absent",
+	    json_integer(cards));
+}
 
 /* Everything that the sources tell, in the order of the contract's table. */
 static void tell(struct sv_machine *m)
@@ -42,6 +56,7 @@ static void tell(struct sv_machine *m)
 	sv_facts_virtualisation(m->json, s);
 	sv_facts_storage(m->json, s, m->storage_path);
 	sv_facts_environment(m->json, s);
+	tell_cards(m);
 	sv_fact(m->json, "binding.node", json_null());
 	if (json_object_get(m->json, "unknown") == NULL)
 		json_object_set_new(m->json, "unknown", json_array());

@@ -126,38 +126,13 @@ static size_t print_bench(const struct sv_comparison *c, size_t from, FILE *out,
 	return i;
 }
 
-/* Text in lines of at most width columns, broken at spaces. */
-static void print_wrapped(const char *text, size_t width, FILE *out)
-{
-	size_t column = 0;
-
-	while (*text != '\0') {
-		size_t n = strcspn(text, " ");
-
-		if (column > 0 && column + 1 + n > width) {
-			fputc('\n', out);
-			column = 0;
-		} else if (column > 0) {
-			fputc(' ', out);
-			column++;
-		}
-		fprintf(out, "%.*s", (int)n, text);
-		column += n;
-		text += n;
-		text += strspn(text, " ");
-	}
-	fputc('\n', out);
-}
-
 void sv_report_comparison(const struct sv_comparison *c, FILE *out,
     const struct sv_report_style *style)
 {
 	char *text = sv_comparison_text(c);
 
 	if (text != NULL)
-		print_wrapped(text,
-		    style->width > 0 && style->width < 80 ? style->width : 80,
-		    out);
+		sv_report_wrapped(text, sv_report_columns(style), 0, out);
 	free(text);
 	print_confounders(c, out, style);
 	for (size_t i = 0; i < c->n_pairs;)

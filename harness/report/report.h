@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "checklist.h"
 #include "compare.h"
 #include "result.h"
 
@@ -20,6 +21,10 @@ struct sv_report_style {
 /* One result; bench: that one alone, or NULL for all. */
 void sv_report_result(const struct sv_result *, const char *bench, FILE *out,
     const struct sv_report_style *);
+
+/* What was found first, what could not be told last. */
+void sv_report_checklist(
+    const struct sv_checklist *, FILE *out, const struct sv_report_style *);
 
 void sv_report_comparison(
     const struct sv_comparison *, FILE *out, const struct sv_report_style *);

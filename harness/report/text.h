@@ -18,4 +18,15 @@ const char *sv_report_params(
 void sv_report_habits(
     const struct sv_result *, FILE *out, const struct sv_report_style *);
 
+/* Columns that prose is set in: no more than are read with ease. */
+size_t sv_report_columns(const struct sv_report_style *);
+
+/*
+ * Print text in lines of at most width columns, broken at spaces, and end the
+ * last one. indent: spaces before each line but the first, which the caller
+ * has begun and filled as far.
+ */
+void sv_report_wrapped(
+    const char *text, size_t width, size_t indent, FILE *out);
+
 #endif

@@ -14,8 +14,7 @@
 #include "stave/version.h"
 #include "timeline.h"
 
-/* Choose the backend, and say which and why. */
-static int choose_backend(struct sv_run_state *run,
+int sv_run_choose(struct sv_run_state *run,
     const struct sv_run_options *options, const char **chosen,
     struct sv_err *err)
 {
@@ -214,12 +213,6 @@ static int check_storage(
 	    path != NULL ? path : ".", strerror(errno));
 }
 
-/* While the worker keeps its card busy, what the links to it do. */
-static void watch_links(void *data)
-{
-	sv_machine_watch(data);
-}
-
 int sv_run_prepare(struct sv_run_state *run,
     const struct sv_run_options *options, json_t *cases, json_t *skipped,
     struct sv_err *err)
@@ -233,17 +226,10 @@ int sv_run_prepare(struct sv_run_state *run,
 	    (code = check_storage(options->storage_path, storage, err)) != 0 ||
 	    (options->timeline != NULL &&
 		(code = sv_timeline_check(options->timeline, err)) != 0) ||
-	    (code = choose_backend(run, options, &backend, err)) != 0 ||
+	    (code = sv_run_choose(run, options, &backend, err)) != 0 ||
 	    (code = sv_worker_path(backend, run->worker, err)) != 0 ||
-	    (code = sv_run_ask(&(struct sv_question){.backend = backend,
-				   .mode = "plan",
-				   .device = options->device,
-				   .profile = options->profile,
-				   .storage_path = storage,
-				   .tasks = options->tasks,
-				   .watch = watch_links,
-				   .watch_data = run->machine},
-		 &messages, err)) != 0)
+	    (code = sv_run_examine(
+		 run, options, backend, storage, &messages, err)) != 0)
 		return code;
 	facts = json_object_get(json_array_get(messages, 0), "device");
 	if ((code = check_patterns(
@@ -251,16 +237,6 @@ int sv_run_prepare(struct sv_run_state *run,
 	    (code = check_patterns(messages, options->skips, "--skip", err)) !=
 		0)
 		goto free_messages;
-	if (!json_is_object(facts)) {
-		code = sv_err_set(err, SV_EPROTOCOL,
-		    "worker %s plan: hello without a device", backend);
-		goto free_messages;
-	}
-	if (options->record_machine != NULL &&
-	    (code = sv_machine_save(
-		 run->machine, facts, options->record_machine, err)) != 0)
-		goto free_messages;
-	sv_machine_complete(run->machine, facts);
 	select_cases(messages, options, cases, skipped);
 	/* Once, so that the record says what workers will be bound to. */
 	sv_machine_bind(run->machine,

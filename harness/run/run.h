@@ -90,6 +90,17 @@ SV_MUST_CHECK int sv_run_resume(const char *part_dir,
     const struct sv_run_listener *listener, struct sv_result **out,
     struct sv_run_outcome *outcome, struct sv_err *err);
 
+/*
+ * Look at this machine and its device without measuring: *out gets a result
+ * with machine and device alone. Of options only backend, device and
+ * record_machine count. Where backend is "auto" and no worker answers, the
+ * device stays unknown and the listener is told why. Errors: SV_EDEVICE for a
+ * device that was asked for, SV_EOUTPUT from recording, SV_ERESOURCE.
+ */
+SV_MUST_CHECK int sv_run_look(const struct sv_run_options *options,
+    const struct sv_run_listener *listener, struct sv_result **out,
+    struct sv_err *err);
+
 /* What to ask the worker of a backend. */
 struct sv_question {
 	const char *backend;

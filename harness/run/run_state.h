@@ -52,6 +52,19 @@ SV_MUST_CHECK int sv_run_apply(
 /* Now, in RFC 3339, UTC; returns out. */
 const char *sv_run_now(char out[32]);
 
+/* prepare.c: choose the backend, and say which and why. */
+SV_MUST_CHECK int sv_run_choose(struct sv_run_state *,
+    const struct sv_run_options *, const char **chosen, struct sv_err *err);
+
+/*
+ * look.c: ask the backend's worker for its plan, watch the links meanwhile,
+ * record the machine where that is wanted, and complete the device of the
+ * first message. Errors: those of asking, of recording, SV_EPROTOCOL.
+ */
+SV_MUST_CHECK int sv_run_examine(struct sv_run_state *,
+    const struct sv_run_options *, const char *backend,
+    const char *storage_path, json_t **messages, struct sv_err *err);
+
 /*
  * prepare.c: choose the backend, plan, and begin the journal. cases and
  * skipped are arrays to be filled.

@@ -174,8 +174,8 @@ static void quantiles_of_distributions_are_scipys(void **state)
 		assert_near(1.0 + z, 1.0 + number(one, "z"), TOLERANCE);
 	}
 	json_array_foreach (cases("student"), i, one)
-		assert_near(sv_stats_student_quantile(
-				(size_t)number(one, "degrees")),
+		assert_near(
+		    sv_stats_student_quantile((size_t)number(one, "degrees")),
 		    number(one, "t"), TOLERANCE);
 }
 

@@ -1,0 +1,39 @@
+/* Prose on a terminal; see the header. */
+#include "text.h"
+
+#include <string.h>
+
+#include "table.h"
+
+#define COLUMNS 80
+
+size_t sv_report_columns(const struct sv_report_style *style)
+{
+	return style->width > 0 && style->width < COLUMNS ? style->width
+							  : COLUMNS;
+}
+
+void sv_report_wrapped(const char *text, size_t width, size_t indent, FILE *out)
+{
+	size_t column = indent;
+	char word[1024];
+
+	while (*text != '\0') {
+		size_t n = strcspn(text, " "), wide;
+
+		snprintf(word, sizeof word, "%.*s", (int)n, text);
+		wide = sv_text_width(word);
+		if (column > indent && column + 1 + wide > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
+			fputc(' ', out);
+			column++;
+		}
+		fprintf(out, "%.*s", (int)n, text);
+		column += wide;
+		text += n;
+		text += strspn(text, " ");
+	}
+	fputc('\n', out);
+}
