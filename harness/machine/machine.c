@@ -43,6 +43,42 @@ static void tell_cards(struct sv_machine *m)
 	    json_integer(cards));
 }
 
+/* Nodes of memory alone, a card's say, are no place for a thread. */
+static bool has_cpus(struct sv_machine *m, int number, size_t *nodes)
+{
+	json_t *list = json_object_get(m->json, "numa"), *one;
+	bool found = false;
+	size_t i;
+
+	*nodes = 0;
+	json_array_foreach (list, i, one) {
+		const char *cpus =
+		    json_string_value(json_object_get(one, "cpus"));
+
+		if (cpus == NULL || cpus[0] == '\0')
+			continue;
+		*nodes += 1;
+		found = found || json_integer_value(
+				     json_object_get(one, "node")) == number;
+	}
+	return found;
+}
+
+/* Whoever started us may have bound us already. */
+static void tell_binding(struct sv_machine *m)
+{
+	char text[SV_SOURCE_BYTES], cpus[1024];
+	size_t nodes;
+	int node = -1;
+
+	if (sv_source_read(&m->sources, "proc/self/status", text) == NULL &&
+	    sv_source_field(text, "Cpus_allowed_list", cpus, sizeof cpus))
+		node = sv_topology_within(&m->topology, cpus);
+	sv_fact(m->json, "binding.node",
+	    has_cpus(m, node, &nodes) && nodes > 1 ? json_integer(node)
+						   : json_null());
+}
+
 /* Everything that the sources tell, in the order of the contract's table. */
 static void tell(struct sv_machine *m)
 {
@@ -57,7 +93,7 @@ static void tell(struct sv_machine *m)
 	sv_facts_storage(m->json, s, m->storage_path);
 	sv_facts_environment(m->json, s);
 	tell_cards(m);
-	sv_fact(m->json, "binding.node", json_null());
+	tell_binding(m);
 	if (json_object_get(m->json, "unknown") == NULL)
 		json_object_set_new(m->json, "unknown", json_array());
 }
@@ -224,15 +260,21 @@ void sv_machine_doubt_link(json_t *device, double best_Bps)
 	    device, "pcie.ceiling_Bps", "error: contradicted by a copy");
 }
 
-/* The node that the firmware names for a card, -1 where it names none. */
-static int named_node(struct sv_machine *m, const char *pci_address)
+/* What the kernel says of a card: its node (-1: not named), CPUs near it. */
+static int named_node(
+    struct sv_machine *m, const char *pci_address, char cpus[SV_SOURCE_BYTES])
 {
 	const struct sv_pci_function *f = sv_pci_bus_find(&m->bus, pci_address);
 	long long node = -1;
 	char path[128];
 
+	cpus[0] = '\0';
 	if (f == NULL)
 		return -1;
+	snprintf(path, sizeof path, "sys/bus/pci/devices/%s/local_cpulist",
+	    f->address);
+	if (sv_source_read(&m->sources, path, cpus) != NULL)
+		cpus[0] = '\0';
 	snprintf(
 	    path, sizeof path, "sys/bus/pci/devices/%s/numa_node", f->address);
 	if (sv_source_number(&m->sources, path, &node) != NULL || node < 0)
@@ -240,34 +282,15 @@ static int named_node(struct sv_machine *m, const char *pci_address)
 	return node < INT_MAX ? (int)node : -1;
 }
 
-/* Nodes of memory alone, a card's say, are no place for a thread. */
-static bool has_cpus(struct sv_machine *m, int number, size_t *nodes)
-{
-	json_t *list = json_object_get(m->json, "numa"), *one;
-	bool found = false;
-	size_t i;
-
-	*nodes = 0;
-	json_array_foreach (list, i, one) {
-		const char *cpus =
-		    json_string_value(json_object_get(one, "cpus"));
-
-		if (cpus == NULL || cpus[0] == '\0')
-			continue;
-		*nodes += 1;
-		found = found || json_integer_value(
-				     json_object_get(one, "node")) == number;
-	}
-	return found;
-}
-
 int sv_machine_nearest_node(struct sv_machine *m, const char *pci_address)
 {
-	int node = named_node(m, pci_address);
+	char cpus[SV_SOURCE_BYTES];
+	int node = named_node(m, pci_address, cpus);
 	size_t nodes;
 
 	if (node < 0 || !has_cpus(m, node, &nodes))
-		node = sv_topology_near(&m->topology, pci_address);
+		node = sv_topology_near(
+		    &m->topology, cpus[0] != '\0' ? cpus : NULL);
 	if (!has_cpus(m, node, &nodes) || nodes < 2)
 		return -1;
 	return node;

@@ -31,9 +31,8 @@ struct sv_pci_bus {
 };
 
 /*
- * Look at this machine's bus; an empty one where it cannot be read. Whole
- * configuration spaces are read of bridges and of cards alone: a read costs a
- * microsecond and more a word.
+ * Look at this machine's bus; an empty one where it cannot be read. Bridges
+ * and cards alone are told: the read of a word costs a microsecond and more.
  */
 void sv_pci_bus_read(struct sv_pci_bus *);
 

@@ -11,8 +11,6 @@
 
 #include "pci_bus.h"
 
-#define NVME_CLASS 0x0108u
-
 /* libpci hands its error function no context: the jump must be found. */
 static _Thread_local jmp_buf escape;
 
@@ -27,14 +25,22 @@ static void ignore(char *message, ...)
 	(void)message;
 }
 
+/* Display controllers, accelerators, and the bridges on the way to them. */
+static bool matters(const struct pci_dev *device)
+{
+	unsigned class_code = (unsigned)device->device_class;
+
+	return class_code >> 8 == 0x03 || class_code >> 8 == 0x12 ||
+	       class_code == PCI_CLASS_BRIDGE_PCI;
+}
+
 /* As many bytes as we may read: the library gives all of a block or none. */
-static void read_config(
-    struct pci_dev *device, struct sv_pci_function *f, bool whole)
+static void read_config(struct pci_dev *device, struct sv_pci_function *f)
 {
 	static const int sizes[] = {
 	    SV_PCI_CONFIG_BYTES, 256, SV_PCI_HEADER_BYTES};
 
-	for (size_t i = whole ? 0 : 2; f->n == 0 && i < 3; i++)
+	for (size_t i = 0; f->n == 0 && i < 3; i++)
 		if (pci_read_block(device, 0, f->config, sizes[i]) != 0)
 			f->n = (size_t)sizes[i];
 	sv_pci_decode(f->config, f->n, &f->registers);
@@ -43,28 +49,21 @@ static void read_config(
 static void fill(struct pci_access *access, struct pci_dev *device,
     struct sv_pci_function *f)
 {
-	unsigned class_code = (unsigned)device->device_class;
-
 	f->domain = (unsigned)device->domain;
 	f->bus = device->bus;
 	f->slot = device->dev;
 	f->function = device->func;
 	snprintf(f->address, sizeof f->address, "%04x:%02x:%02x.%x",
 	    f->domain & 0xffffff, f->bus, f->slot, f->function);
-	read_config(device, f, false);
-	if (f->registers.is_bridge || class_code >> 8 == 0x03 ||
-	    class_code >> 8 == 0x12 || class_code == NVME_CLASS) {
-		f->n = 0;
-		read_config(device, f, true);
-		pci_lookup_name(access, f->name, sizeof f->name,
-		    PCI_LOOKUP_VENDOR | PCI_LOOKUP_DEVICE, device->vendor_id,
-		    device->device_id);
-	}
+	read_config(device, f);
 	/* The kernel's word, where the header itself could not be read. */
 	f->registers.vendor = device->vendor_id;
 	f->registers.device = device->device_id;
-	f->registers.class_code =
-	    class_code << 8 | (f->registers.class_code & 0xff);
+	f->registers.class_code = (unsigned)device->device_class << 8 |
+				  (f->registers.class_code & 0xff);
+	pci_lookup_name(access, f->name, sizeof f->name,
+	    PCI_LOOKUP_VENDOR | PCI_LOOKUP_DEVICE, device->vendor_id,
+	    device->device_id);
 }
 
 static void scan(struct pci_access *access, struct sv_pci_bus *bus)
@@ -73,19 +72,21 @@ static void scan(struct pci_access *access, struct sv_pci_bus *bus)
 
 	pci_init(access);
 	pci_scan_bus(access);
-	for (struct pci_dev *d = access->devices; d != NULL; d = d->next)
-		count++;
+	for (struct pci_dev *d = access->devices; d != NULL; d = d->next) {
+		pci_fill_info(d, PCI_FILL_IDENT | PCI_FILL_CLASS);
+		count += matters(d);
+	}
 	bus->functions = calloc(count > 0 ? count : 1, sizeof *bus->functions);
-	/* libpci's list has the last one first. */
 	for (struct pci_dev *d = access->devices;
 	     bus->functions != NULL && d != NULL; d = d->next) {
 		struct sv_pci_function *f = &bus->functions[bus->n];
 
+		if (!matters(d))
+			continue;
 		f->config = calloc(1, SV_PCI_CONFIG_BYTES);
 		if (f->config == NULL)
 			break;
 		bus->n++;
-		pci_fill_info(d, PCI_FILL_IDENT | PCI_FILL_CLASS);
 		fill(access, d, f);
 	}
 }

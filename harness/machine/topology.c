@@ -25,8 +25,11 @@ static bool begin(hwloc_topology_t *out)
 		/* One that is not there is not there to be kept out. */
 		(void)hwloc_topology_set_components(
 		    *out, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugins[i]);
-	hwloc_topology_set_io_types_filter(
-	    *out, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+	/*
+	 * The bus is read once, by pci_live.c: hwloc's own look at it reads
+	 * every function, the slow ones of a virtual machine too.
+	 */
+	hwloc_topology_set_io_types_filter(*out, HWLOC_TYPE_FILTER_KEEP_NONE);
 	return true;
 }
 
@@ -215,21 +218,42 @@ char *sv_topology_print(const struct sv_topology *t)
 	return copy;
 }
 
-int sv_topology_near(const struct sv_topology *t, const char *pci_address)
+int sv_topology_near(const struct sv_topology *t, const char *cpus)
 {
-	hwloc_obj_t node = NULL, device = NULL;
+	hwloc_bitmap_t near = hwloc_bitmap_alloc();
+	hwloc_obj_t node = NULL;
+	int found = -1;
+	bool anywhere = cpus == NULL || near == NULL ||
+			hwloc_bitmap_list_sscanf(near, cpus) != 0 ||
+			hwloc_bitmap_iszero(near);
 
-	if (t->loaded && pci_address != NULL)
-		device =
-		    hwloc_get_pcidev_by_busidstring(t->handle, pci_address);
-	if (device != NULL)
-		device = hwloc_get_non_io_ancestor_obj(t->handle, device);
-	while (t->loaded && (node = hwloc_get_next_obj_by_type(
-				 t->handle, HWLOC_OBJ_NUMANODE, node)) != NULL)
-		if (device == NULL ||
-		    hwloc_bitmap_intersects(node->cpuset, device->cpuset))
-			return (int)node->os_index;
-	return -1;
+	while (t->loaded && found < 0 &&
+	       (node = hwloc_get_next_obj_by_type(
+		    t->handle, HWLOC_OBJ_NUMANODE, node)) != NULL)
+		if (anywhere || hwloc_bitmap_intersects(node->cpuset, near))
+			found = (int)node->os_index;
+	hwloc_bitmap_free(near);
+	return found;
+}
+
+int sv_topology_within(const struct sv_topology *t, const char *cpus)
+{
+	hwloc_bitmap_t set = hwloc_bitmap_alloc();
+	hwloc_obj_t node = NULL;
+	int found = -1;
+
+	if (set == NULL || hwloc_bitmap_list_sscanf(set, cpus) != 0 ||
+	    hwloc_bitmap_iszero(set)) {
+		hwloc_bitmap_free(set);
+		return -1;
+	}
+	while (t->loaded && found < 0 &&
+	       (node = hwloc_get_next_obj_by_type(
+		    t->handle, HWLOC_OBJ_NUMANODE, node)) != NULL)
+		if (hwloc_bitmap_isincluded(set, node->cpuset))
+			found = (int)node->os_index;
+	hwloc_bitmap_free(set);
+	return found;
 }
 
 bool sv_topology_bind(struct sv_topology *t, int number)

@@ -38,8 +38,10 @@ void sv_topology_tell(
  */
 char *sv_topology_print(const struct sv_topology *);
 
-/* The first node near a PCI address (NULL: anywhere), -1 without one. */
-int sv_topology_near(const struct sv_topology *, const char *pci_address);
+/* The first node that has one of a list of CPUs (NULL: of any), or -1. */
+int sv_topology_near(const struct sv_topology *, const char *cpus);
+/* The node that has all of a list of CPUs, or -1. */
+int sv_topology_within(const struct sv_topology *, const char *cpus);
 
 /* Bind the calling thread to a node; false where that is refused. */
 bool sv_topology_bind(struct sv_topology *, int node);
