@@ -26,6 +26,7 @@ int sv_command_list(int argc, char **argv);
 int sv_command_show(int argc, char **argv);
 int sv_command_compare(int argc, char **argv);
 int sv_command_doctor(int argc, char **argv);
+int sv_command_qualify(int argc, char **argv);
 int sv_command_export(int argc, char **argv);
 
 /* When to use colour: "auto", "always" or "never". */
@@ -75,11 +76,32 @@ error_t sv_choice(const struct argp_state *, const char *option,
 /* Print a tree on stdout; takes it. */
 void sv_print_json(json_t *take_tree);
 
+/* stave list specs. Returns the exit status. */
+int sv_list_specs(const struct sv_common *);
+
 /* Print "stave: text" on stderr and give the exit status of the error. */
 int sv_complain(const struct sv_err *);
 
 /* How stdout is to be written. */
 struct sv_report_style sv_style(enum sv_colour);
+
+/* Where results go unless told otherwise, below the current folder. */
+#define SV_DEFAULT_FOLDER "results/local"
+#define SV_OUTPUT_BYTES	  512
+/* Seconds that one case may take in one round. */
+#define SV_CASE_TIMEOUT_S 60.0
+
+struct sv_run_options;
+struct sv_run_outcome;
+
+/*
+ * Measure, or carry on with the run in the folder resume (or NULL), progress
+ * on stderr. Where options name no output, it is a file of its own in the
+ * default folder, put into output. Errors: as sv_run, sv_run_resume.
+ */
+SV_MUST_CHECK int sv_measure(struct sv_run_options *options, const char *resume,
+    char output[SV_OUTPUT_BYTES], struct sv_result **out,
+    struct sv_run_outcome *outcome, struct sv_err *err);
 
 /* Columns of a terminal, 0 where fd is none. */
 size_t sv_terminal_width(int fd);

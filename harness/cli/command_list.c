@@ -1,4 +1,4 @@
-/* stave list: benchmarks and devices. */
+/* stave list: benchmarks, devices, specifications. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,16 +28,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (a->what != NULL || (strcmp(arg, "benches") != 0 &&
 					   strcmp(arg, "devices") != 0 &&
-					   strcmp(arg, "workloads") != 0))
+					   strcmp(arg, "workloads") != 0 &&
+					   strcmp(arg, "specs") != 0))
 			return sv_wrong(state,
-			    "\"%.40s\": expected benches, devices or workloads",
+			    "\"%.40s\": expected benches, devices, workloads "
+			    "or "
+			    "specs",
 			    arg);
 		a->what = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (a->what == NULL)
-			return sv_wrong(
-			    state, "expected benches, devices or workloads");
+			return sv_wrong(state,
+			    "expected benches, devices, workloads or specs");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -351,10 +354,11 @@ int sv_command_list(int argc, char **argv)
 	static const struct argp_child children[] = {
 	    {&sv_common_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {.parser = parse,
-	    .args_doc = "benches|devices|workloads",
+	    .args_doc = "benches|devices|workloads|specs",
 	    .doc = "Lists the benchmarks with their metrics and parameters, "
-		   "the devices with the reason where one cannot be used, or "
-		   "the workloads that are shipped."
+		   "the devices with the reason where one cannot be used, the "
+		   "workloads that are shipped, or the specifications to "
+		   "qualify against."
 		   "\vFor example:\n  stave list devices",
 	    .children = children};
 	struct arguments a = {0};
@@ -365,6 +369,8 @@ int sv_command_list(int argc, char **argv)
 		return status - 1;
 	if (strcmp(a.what, "workloads") == 0)
 		return list_workloads(&a, &err);
+	if (strcmp(a.what, "specs") == 0)
+		return sv_list_specs(&a.common);
 	return strcmp(a.what, "benches") == 0 ? list_benches(&a, &err)
 					      : list_devices(&a);
 }

@@ -1,26 +1,15 @@
 /* stave run: measure, save, show. */
-#include <ctype.h>
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli.h"
-#include "machine.h"
-#include "quantity.h"
 #include "run.h"
 #include "workload_tasks.h"
 #include "workload.h"
 
-#define MAX_PATTERNS   64
-#define DEFAULT_FOLDER "results/local"
-#define CASE_TIMEOUT_S 60.0
-/* Case, round, elapsed and remaining time; the rest of the line is the id. */
-#define PROGRESS_FIXED 48
+#define MAX_PATTERNS 64
 
 struct arguments {
 	struct sv_common common;
@@ -177,7 +166,7 @@ static const struct argp_option options[] = {
 	0},
     {"label", KEY_LABEL, "TEXT", 0, "name of the result (the host's)", 0},
     {"output", 'o', "FILE", 0,
-	"the result file (" DEFAULT_FOLDER "/LABEL-TIME.json)", 0},
+	"the result file (" SV_DEFAULT_FOLDER "/LABEL-TIME.json)", 0},
     {"storage-path", KEY_STORAGE, "DIR", 0,
 	"a folder on the disk to measure; its files are removed again (.)", 0},
     {"resume", KEY_RESUME, "DIR", 0,
@@ -191,92 +180,6 @@ static const struct argp_option options[] = {
     {"record-machine", KEY_RECORD, "DIR", 0,
 	"also save what was read of the machine, to look at it elsewhere", 0},
     {0}};
-
-/* How progress is shown: one line that is rewritten, or lines. */
-struct screen {
-	size_t width; /* of the terminal, 0 when there is none */
-	bool open;    /* the rewritten line is on the screen */
-	unsigned round;
-	char bench[64];
-};
-
-static void clear(struct screen *s)
-{
-	if (s->open)
-		fputs("\r\033[K", stderr);
-	s->open = false;
-}
-
-static void on_note(void *data, const char *text)
-{
-	struct screen *s = data;
-
-	clear(s);
-	fprintf(stderr, "%s\n", text);
-}
-
-static void on_progress(void *data, const struct sv_run_progress *p)
-{
-	struct screen *s = data;
-	char elapsed[SV_QUANTITY_BYTES], eta[SV_QUANTITY_BYTES], bench[64];
-
-	sv_quantity_clock(elapsed, sizeof elapsed, p->elapsed_s);
-	sv_quantity_clock(eta, sizeof eta, p->eta_s);
-	if (s->width > PROGRESS_FIXED) {
-		fprintf(stderr,
-		    "\r\033[K%zu/%zu  round %u/%u  %s, %s to go  %.*s", p->done,
-		    p->total, p->round, p->rounds, elapsed, eta,
-		    (int)(s->width - PROGRESS_FIXED), p->case_id);
-		s->open = true;
-		return;
-	}
-	snprintf(bench, sizeof bench, "%.*s", (int)strcspn(p->case_id, "/"),
-	    p->case_id);
-	if (s->round == p->round && strcmp(bench, s->bench) == 0)
-		return;
-	s->round = p->round;
-	snprintf(s->bench, sizeof s->bench, "%s", bench);
-	fprintf(stderr, "round %u/%u  %s  (%zu of %zu done, %s, %s to go)\n",
-	    p->round, p->rounds, bench, p->done, p->total, elapsed, eta);
-}
-
-/* Letters, digits, dots and dashes of a label, for a file name. */
-static void file_stem(const char *label, char *out, size_t size)
-{
-	size_t n = 0;
-
-	for (; *label != '\0' && n + 1 < size; label++) {
-		unsigned char c = (unsigned char)*label;
-
-		if (isalnum(c) || c == '-' || c == '_' || (c == '.' && n > 0))
-			out[n++] = (char)c;
-		else if (n > 0 && out[n - 1] != '-')
-			out[n++] = '-';
-	}
-	out[n] = '\0';
-	if (n == 0)
-		snprintf(out, size, "result");
-}
-
-/* results/local/LABEL-TIME.json, its folders made. */
-static int default_output(
-    const char *label, char *out, size_t size, struct sv_err *err)
-{
-	char host[256], stem[128], when[32];
-	time_t now = time(NULL);
-	struct tm utc;
-
-	sv_machine_host_name(host, sizeof host);
-	file_stem(label != NULL ? label : host, stem, sizeof stem);
-	gmtime_r(&now, &utc);
-	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &utc);
-	snprintf(out, size, DEFAULT_FOLDER "/%s-%s.json", stem, when);
-	if ((mkdir("results", 0777) != 0 && errno != EEXIST) ||
-	    (mkdir(DEFAULT_FOLDER, 0777) != 0 && errno != EEXIST))
-		return sv_err_set(err, SV_EOUTPUT, "make %s: %s",
-		    DEFAULT_FOLDER, strerror(errno));
-	return 0;
-}
 
 static void tell_next(const struct arguments *a, const char *output,
     const struct sv_run_outcome *outcome)
@@ -374,36 +277,26 @@ int sv_command_run(int argc, char **argv)
 	    .children = children};
 	struct arguments a = {.options = {.backend = "auto",
 				  .profile = SV_PROFILE_STANDARD,
-				  .case_timeout_s = CASE_TIMEOUT_S}};
-	struct screen screen = {.width = sv_terminal_width(STDERR_FILENO)};
-	const struct sv_run_listener listener = {&screen, on_note, on_progress};
+				  .case_timeout_s = SV_CASE_TIMEOUT_S}};
 	struct sv_run_outcome outcome = {0};
 	struct sv_result *result = NULL;
 	struct sv_report_style style;
 	struct sv_words tasks = {0};
 	struct sv_err err = {0};
-	char output[512];
+	char output[SV_OUTPUT_BYTES];
 	int code = 0, status = sv_parse(&argp, argc, argv, &a);
 
 	if (status != 0)
 		return status - 1;
 	a.options.benches = a.benches;
 	a.options.skips = a.skips;
-	if (a.options.output == NULL && a.resume == NULL) {
-		code = default_output(
-		    a.options.label, output, sizeof output, &err);
-		a.options.output = output;
-	}
-	if (code == 0 && a.resume == NULL)
+	if (a.resume == NULL)
 		code = make_tasks(&a, &tasks, &err);
 	/* Words that nobody changes. */
 	memcpy(&a.options.tasks, &tasks.items, sizeof tasks.items);
 	if (code == 0)
-		code = a.resume != NULL ? sv_run_resume(a.resume, &listener,
-					      &result, &outcome, &err)
-					: sv_run(&a.options, &listener, &result,
-					      &outcome, &err);
-	clear(&screen);
+		code = sv_measure(
+		    &a.options, a.resume, output, &result, &outcome, &err);
 	sv_words_fini(&tasks);
 	if (code != 0)
 		return sv_complain(&err);

@@ -19,6 +19,8 @@ const struct sv_command sv_commands[] = {
 	sv_command_compare},
     {"doctor", "the training checklist of this machine or a result",
 	sv_command_doctor},
+    {"qualify", "pass or fail of this machine against a specification",
+	sv_command_qualify},
     {"export", "one result in the format of another tool", sv_command_export},
 };
 const size_t sv_commands_count = sizeof sv_commands / sizeof sv_commands[0];

@@ -297,6 +297,7 @@ int sv_checklist_doctor(
 		    f->status == SV_FINDING_UNKNOWN)
 			f->remedy[0] = '\0';
 	}
+	sv_checklist_mend(out);
 	out->verdict = verdict_of(out);
 	return 0;
 }

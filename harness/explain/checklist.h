@@ -31,6 +31,7 @@ struct sv_finding {
 	char code[48], title[120];
 	enum sv_finding_status status;
 	char severity[8]; /* "high", "medium", "low" */
+	char cause[48];	  /* what a failure means; "" where code says it */
 	char evidence[640], expected[400], remedy[480], next_command[160];
 	/* Ids of measurements that it rests on; of the result. */
 	const char *measurements[SV_FINDING_MAX_EVIDENCE];

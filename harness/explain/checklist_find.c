@@ -1,11 +1,10 @@
 /* Looking figures up by pattern, and findings as data; see checklist.h. */
 #include <fnmatch.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "checklist.h"
+#include "checklist_parts.h"
 
 /* A figure this much above its ceiling is impossible: the contract's 5 %. */
 #define IMPOSSIBLE 1.05
@@ -134,29 +133,62 @@ void sv_checklist_fini(struct sv_checklist *list)
 	*list = (struct sv_checklist){.subject = ""};
 }
 
-/* Text that a buffer cut may end inside a character. */
-static json_t *text_of(const char *text)
+/* Bytes of the character that text begins with, 0 where it is cut. */
+static size_t character(const char *text)
 {
-	size_t n = strlen(text);
-	json_t *tree = json_stringn(text, n);
+	unsigned char lead = (unsigned char)text[0];
+	size_t n = lead < 0x80	  ? 1
+		   : lead >= 0xf0 ? 4
+		   : lead >= 0xe0 ? 3
+		   : lead >= 0xc2 ? 2
+				  : 0;
 
-	while (tree == NULL && n > 0)
-		tree = json_stringn(text, --n);
-	return tree != NULL ? tree : json_null();
+	for (size_t i = 1; i < n; i++)
+		if (((unsigned char)text[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+/* Names that were cut to fit may have been cut inside a character. */
+static void mend(char *text)
+{
+	while (*text != '\0') {
+		size_t n = character(text);
+
+		if (n == 0 || (unsigned char)*text < ' ')
+			*text = '?';
+		text += n > 0 ? n : 1;
+	}
+}
+
+void sv_checklist_mend(struct sv_checklist *list)
+{
+	mend(list->subject);
+	for (size_t i = 0; i < list->n; i++) {
+		struct sv_finding *f = &list->findings[i];
+
+		mend(f->title);
+		mend(f->evidence);
+		mend(f->expected);
+		mend(f->remedy);
+		mend(f->next_command);
+	}
 }
 
 static json_t *finding_tree(const struct sv_finding *f)
 {
-	json_t *ids = json_array();
+	json_t *ids = json_array(), *tree;
 
 	for (size_t i = 0; i < f->n_measurements; i++)
 		json_array_append_new(ids, json_string(f->measurements[i]));
-	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}",
-	    "code", f->code, "title", text_of(f->title), "status",
+	tree = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}",
+	    "code", f->code, "title", f->title, "status",
 	    sv_finding_status_name(f->status), "severity", f->severity,
-	    "evidence", text_of(f->evidence), "expected", text_of(f->expected),
-	    "remedy", text_of(f->remedy), "next_command",
-	    text_of(f->next_command), "measurements", ids);
+	    "evidence", f->evidence, "expected", f->expected, "remedy",
+	    f->remedy, "next_command", f->next_command, "measurements", ids);
+	if (f->cause[0] != '\0')
+		json_object_set_new(tree, "cause", json_string(f->cause));
+	return tree;
 }
 
 json_t *sv_checklist_to_json(const struct sv_checklist *list)
@@ -169,7 +201,7 @@ json_t *sv_checklist_to_json(const struct sv_checklist *list)
 			json_decref(checks);
 			return NULL;
 		}
-	return json_pack("{s:s, s:o, s:s, s:o}", "schema", SV_CHECKLIST_SCHEMA,
-	    "subject", text_of(list->subject), "verdict", list->verdict,
-	    "checks", checks);
+	return json_pack("{s:s, s:s, s:s, s:o}", "schema", SV_CHECKLIST_SCHEMA,
+	    "subject", list->subject, "verdict", list->verdict, "checks",
+	    checks);
 }

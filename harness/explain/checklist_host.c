@@ -47,8 +47,7 @@ static double carries(
 		   : 0.0;
 }
 
-/* The ceiling of the path: as recorded, else of the card's own link. */
-static double path_ceiling(const struct sv_result *r)
+double sv_seen_ceiling(const struct sv_result *r)
 {
 	double known = sv_seen_number(r->device, "pcie.ceiling_Bps");
 
@@ -108,7 +107,7 @@ static void tell_reading(const struct sv_result *r, struct sv_finding *f)
 void sv_judge_link(const struct sv_result *r, struct sv_finding *f)
 {
 	const struct sv_measurement *copy = best_copy(r);
-	double ceiling = path_ceiling(r);
+	double ceiling = sv_seen_ceiling(r);
 	bool trusted = sv_seen_truth(r->device, "pcie.trusted") != 0;
 
 	if (!json_is_object(json_object_get(r->device, "pcie"))) {

@@ -22,6 +22,12 @@ int sv_seen_truth(json_t *object, const char *path);
 /* Why a field is unknown, in words for a person; "not recorded" by default. */
 const char *sv_seen_why(json_t *object, const char *path);
 
+/*
+ * What the path to the card carries, B/s: as recorded, else by the card's own
+ * link under load; 0 unknown.
+ */
+double sv_seen_ceiling(const struct sv_result *);
+
 /* Put evidence behind what is there, parted by "; ". */
 SV_PRINTF(2, 3)
 void sv_say(struct sv_finding *, const char *fmt, ...);
@@ -34,6 +40,9 @@ void sv_rest_on(struct sv_finding *, const struct sv_measurement *);
 void sv_at_least(struct sv_finding *, enum sv_finding_status);
 /* A figure with its unit, in one of a few static buffers. */
 const char *sv_figure_text(const struct sv_measurement *);
+
+/* Make all text of a finished checklist UTF-8 in one line. */
+void sv_checklist_mend(struct sv_checklist *);
 
 typedef void (*sv_judge_fn)(const struct sv_result *, struct sv_finding *);
 

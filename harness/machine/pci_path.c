@@ -366,6 +366,15 @@ static void tell_trust(
 	    doubt != NULL ? json_string(doubt) : json_null());
 }
 
+/* Without a bus to see, the driver library's word on the link is all. */
+static void tell_unseen(json_t *device, bool guest)
+{
+	struct sv_hop card = {.port = SV_PORT_ENDPOINT};
+
+	merge(device, &card);
+	tell_trust(device, &card, 1, guest);
+}
+
 void sv_path_tell(json_t *device, const struct sv_pci_bus *bus,
     struct sv_sources *s, bool guest)
 {
@@ -382,10 +391,7 @@ void sv_path_tell(json_t *device, const struct sv_pci_bus *bus,
 		sv_fact_unknown(device, "pcie.bottleneck", "absent");
 		sv_fact_unknown(device, "pcie.slot_max_generation", "absent");
 		sv_fact_unknown(device, "pcie.slot_max_width", "absent");
-		sv_fact(device, "pcie.trusted", json_false());
-		sv_fact(device, "pcie.trusted_why",
-		    json_string("the card is not on the bus that can be "
-				"seen here"));
+		tell_unseen(device, guest);
 		return;
 	}
 	merge(device, &hops[n - 1]);

@@ -49,6 +49,7 @@ static void print_finding(
 		return;
 	if (f->status != SV_FINDING_UNKNOWN)
 		print_field("expected: ", f->expected, width, out);
+	print_field("cause: ", f->cause, width, out);
 	print_field("do: ", f->remedy, width, out);
 	print_field("next: ", f->next_command, width, out);
 }

@@ -26,6 +26,9 @@ void sv_report_result(const struct sv_result *, const char *bench, FILE *out,
 void sv_report_checklist(
     const struct sv_checklist *, FILE *out, const struct sv_report_style *);
 
+/* The same as JUnit XML, for CI systems. */
+void sv_report_junit(const struct sv_checklist *, FILE *out);
+
 void sv_report_comparison(
     const struct sv_comparison *, FILE *out, const struct sv_report_style *);
 /* Summary, confounders and the table of pairs. Errors: SV_ERESOURCE. */

@@ -8,6 +8,7 @@
 #define SV_TEST_EDIT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
