@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json_fields.h"
 #include "stave/version.h"
-
-#define MAX_FILE_BYTES (32 << 20)
 
 void sv_recording_fini(struct sv_recording *r)
 {
@@ -20,37 +19,16 @@ void sv_recording_fini(struct sv_recording *r)
 	*r = (struct sv_recording){0};
 }
 
-/* A whole file, terminated; *out stays NULL where there is none. */
-static int slurp(const char *folder, const char *name, char **out, size_t *n,
-    struct sv_err *err)
+/* A whole file of the folder; *out stays NULL where there is none. */
+static int read_part(const char *folder, const char *name, char **out,
+    size_t *n, struct sv_err *err)
 {
 	char path[PATH_MAX];
-	struct stat info;
-	char *text = NULL;
-	FILE *file;
-	int code = 0;
 
 	snprintf(path, sizeof path, "%s/%s", folder, name);
-	file = fopen(path, "rb");
-	if (file == NULL && errno == ENOENT)
+	if (access(path, F_OK) != 0 && errno == ENOENT)
 		return 0;
-	if (file == NULL)
-		return sv_err_set(
-		    err, SV_EINPUT, "open %s: %s", path, strerror(errno));
-	if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode) ||
-	    info.st_size > MAX_FILE_BYTES)
-		code = sv_err_set(err, SV_EINPUT,
-		    "read %s: expected a file of at most %d MiB", path,
-		    MAX_FILE_BYTES >> 20);
-	if (code == 0 && (text = malloc((size_t)info.st_size + 1)) == NULL)
-		code = sv_err_set(err, SV_ERESOURCE, "%s: out of memory", path);
-	if (code == 0) {
-		*n = fread(text, 1, (size_t)info.st_size, file);
-		text[*n] = '\0';
-		*out = text;
-	}
-	fclose(file);
-	return code;
+	return sv_json_read_bytes(path, "a recording", out, n, err);
 }
 
 /* An object whose values are text, or nothing. */
@@ -105,25 +83,26 @@ static int check_index(json_t *index, const char *folder, struct sv_err *err)
 static int read_index(
     const char *folder, struct sv_recording *r, struct sv_err *err)
 {
-	json_error_t wrong;
+	char path[PATH_MAX];
 	char *text = NULL;
 	size_t n = 0;
-	int code = slurp(folder, "recording.json", &text, &n, err);
+	int code = read_part(folder, "recording.json", &text, &n, err);
 
 	if (code == 0 && text == NULL)
 		code = sv_err_set(err, SV_EINPUT,
 		    "%s: expected the folder of a recording, with "
 		    "recording.json in it",
 		    folder);
-	if (code != 0)
-		return code;
-	r->index = json_loadb(text, n, JSON_REJECT_DUPLICATES, &wrong);
+	snprintf(path, sizeof path, "%s/recording.json", folder);
+	if (code == 0)
+		code =
+		    sv_json_parse(text, n, path, "a recording", &r->index, err);
 	free(text);
-	if (r->index == NULL)
-		return sv_err_set(err, SV_EINPUT,
-		    "%s/recording.json: line %d: %.200s", folder, wrong.line,
-		    wrong.text);
-	return check_index(r->index, folder, err);
+	if (code == 0)
+		code = check_index(r->index, folder, err);
+	if (code != 0)
+		sv_fields_tidy(err);
+	return code;
 }
 
 int sv_recording_read(
@@ -133,9 +112,9 @@ int sv_recording_read(
 	int code = read_index(folder, &r, err);
 
 	if (code == 0)
-		code = slurp(folder, "topology.xml", &r.xml, &r.n_xml, err);
+		code = read_part(folder, "topology.xml", &r.xml, &r.n_xml, err);
 	if (code == 0)
-		code = slurp(folder, "pci.txt", &r.dump, &r.n_dump, err);
+		code = read_part(folder, "pci.txt", &r.dump, &r.n_dump, err);
 	if (code != 0)
 		sv_recording_fini(&r);
 	else
@@ -219,7 +198,7 @@ int sv_recording_write(const char *folder, const struct sv_sources *s,
     const struct sv_topology *topology, const struct sv_pci_bus *bus,
     const char *storage_path, json_t *device, struct sv_err *err)
 {
-	char path[PATH_MAX], *xml = sv_topology_print(topology);
+	char path[PATH_MAX];
 	int code = 0;
 
 	snprintf(path, sizeof path, "%s/recording.json", folder);
@@ -228,13 +207,12 @@ int sv_recording_write(const char *folder, const struct sv_sources *s,
 	else if (access(path, F_OK) == 0)
 		code = sv_err_set(err, SV_EOUTPUT,
 		    "write %s: there is a recording already", folder);
-	if (code == 0 && xml != NULL)
-		code = spill(folder, "topology.xml", xml, err);
+	if (code == 0 && topology->xml != NULL)
+		code = spill(folder, "topology.xml", topology->xml, err);
 	if (code == 0)
 		code = write_bus(folder, bus, err);
 	/* Last: a folder with an index is whole. */
 	if (code == 0)
 		code = write_index(folder, s, storage_path, device, err);
-	free(xml);
 	return code;
 }

@@ -1,6 +1,6 @@
 /*
- * The machine's shape by hwloc: live, or from the XML of a recording; and the
- * binding of threads to it. Inside the room only.
+ * The machine's shape: as hwloc sees it live, or from the XML of a recording;
+ * and the binding of threads to a live one. Inside the room only.
  */
 #ifndef STAVE_TOPOLOGY_H
 #define STAVE_TOPOLOGY_H
@@ -9,18 +9,20 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "layout.h"
 #include "sources.h"
 #include "stave/err.h"
 
 struct sv_topology {
+	struct sv_layout layout; /* empty where hwloc could not look */
+	char *xml;		 /* what it was read from, or NULL */
+	bool live;		 /* handle is there: this machine */
 	hwloc_topology_t handle;
-	bool loaded;	       /* false: hwloc could not look */
-	bool live;	       /* what is bound to it is this machine's */
 	hwloc_cpuset_t before; /* binding to go back to, or NULL */
 };
 
 void sv_topology_read(struct sv_topology *);
-/* Errors: SV_EINPUT for text that hwloc does not take, SV_ERESOURCE. */
+/* Errors: as sv_layout_parse. */
 SV_MUST_CHECK int sv_topology_parse(struct sv_topology *, const char *xml,
     size_t n, const char *name, struct sv_err *err);
 void sv_topology_fini(struct sv_topology *);
@@ -31,12 +33,6 @@ void sv_topology_unbind(struct sv_topology *);
 /* machine.cpu's counts and kinds, machine.numa. */
 void sv_topology_tell(
     const struct sv_topology *, json_t *machine, struct sv_sources *);
-
-/*
- * As XML, a new string; NULL where there is nothing to say. What names the
- * machine is left out.
- */
-char *sv_topology_print(const struct sv_topology *);
 
 /* The first node that has one of a list of CPUs (NULL: of any), or -1. */
 int sv_topology_near(const struct sv_topology *, const char *cpus);

@@ -253,8 +253,16 @@ static void wrong_recordings_are_refused_with_their_place(void **state)
 	refuse("pci.txt", "00:01.0 X\n00: 86 80\n10: 00\n",
 	    "line 3: expected offset 02, found 10");
 	refuse("pci.txt", "hello\n", "expected an address");
-	refuse("topology.xml", "<topology", "expected a topology");
-	refuse("topology.xml", "", "expected a topology");
+	refuse("topology.xml", "<topology", "line 1: expected > behind");
+	refuse("topology.xml", "\n\n", "line 3: expected <topology");
+	refuse("topology.xml", "hello", "expected a topology as hwloc");
+	refuse("topology.xml", "<topology>\n<object type=\"PU\"></topology>",
+	    "line 2: expected </object>, found </topology>");
+	refuse("topology.xml",
+	    "<topology><object type=\"NUMANode\" os_index=\"0\" "
+	    "cpuset=\"all\"/></topology>",
+	    "line 1: cpuset: expected a bitmap");
+	refuse("topology.xml", "<topology/>", "expected a processor");
 }
 
 int main(void)
