@@ -281,6 +281,19 @@ static void read_environment(
 static int take_file(const char *name_or_path, struct sv_spec *spec, int depth,
     struct sv_err *err);
 
+/* What a file extends; a fault in it is one in the file that names it. */
+static void read_base(
+    struct sv_fields *f, const char *base, struct sv_spec *spec, int depth)
+{
+	struct sv_err cause = {0};
+	int code = take_file(base, spec, depth + 1, &cause);
+
+	if (code == 0)
+		return;
+	sv_fields_fault(f, "", "extends", "%.400s", cause.text);
+	f->code = f->err->code = code;
+}
+
 static void read_root(
     struct sv_fields *f, const json_t *root, struct sv_spec *spec, int depth)
 {
@@ -304,7 +317,7 @@ static void read_root(
 			    "that stands on its own, found \"%.60s\"",
 			    base);
 		else
-			f->code = take_file(base, spec, depth + 1, f->err);
+			read_base(f, base, spec, depth);
 	}
 	spec->name = read_said(f, root, "", "name");
 	spec->title = read_said(f, root, "", "title");
@@ -334,7 +347,6 @@ static int take_text(const char *text, size_t n_bytes, const char *name,
 		return code;
 	read_root(&f, root, spec, depth);
 	json_decref(root);
-	/* What a base has said is one line already. */
 	if (f.code != 0)
 		sv_fields_tidy(err);
 	return f.code;

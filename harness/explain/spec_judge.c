@@ -395,7 +395,7 @@ int sv_spec_judge(const struct sv_spec *spec, const struct sv_result *r,
 
 	*out = (struct sv_checklist){.subject = ""};
 	snprintf(out->subject, sizeof out->subject,
-	    "%.60s, %.60s against %.60s%s",
+	    "%.60s, %.60s against %.50s%s",
 	    r->run.label != NULL ? r->run.label : "a result",
 	    device != NULL ? device : "unknown device", spec->name,
 	    strcmp(r->run.origin, "measured") == 0 ? "" : " (not measured)");

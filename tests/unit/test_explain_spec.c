@@ -288,7 +288,7 @@ static const char *const wrong[][2] = {
     {FIELD("\"field\":\"device.name\",\"fits\":[1]"), "expected text"},
     {"{\"schema\":\"stave.spec/1\",\"name\":\"n\",\"title\":\"t\","
      "\"extends\":\"no-such-spec\"}",
-	"none of that name is shipped"},
+	"spec.json: extends: spec \"no-such-spec\": none of that name"},
     {"{\"schema\":\"stave.spec/1\",\"name\":\"n\",\"title\":\"t\","
      "\"extends\":\"../x\"}",
 	"expected the name of a shipped specification"},
