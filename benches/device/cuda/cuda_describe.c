@@ -61,6 +61,9 @@ static void describe_identity(struct cuda_device *cuda, struct sv_facts *facts)
 	if (facts->integers != NULL)
 		facts->integers(facts, "compute_capability", capability, 2);
 	facts->integer(facts, "multiprocessors", cuda->units);
+	/* Part of the processor's chip: no memory and no link of its own. */
+	facts->boolean(facts, "integrated",
+	    cuda_attribute(cuda, CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0);
 	tell_attribute(cuda, facts, "copy_engines",
 	    CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
 	cuda_images_describe(archs, sizeof archs);
