@@ -67,25 +67,29 @@ static int look_at_recording(
 	struct sv_machine *m = NULL;
 	struct sv_result *r = sv_result_new();
 	char *name = strdup(folder);
-	int code = r == NULL || name == NULL
-		       ? sv_err_set(err, SV_ERESOURCE, "machine: out of memory")
-		       : sv_machine_open_recording(folder, &m, err);
+	json_t *device;
+	int code = SV_ERESOURCE;
 
-	if (code == 0) {
-		json_t *device = sv_machine_device(m);
-
-		json_decref(r->machine);
-		json_decref(r->device);
-		r->machine = json_incref(sv_machine_json(m));
-		r->device = device != NULL
-				? json_deep_copy(device)
-				: json_pack("{s:s}", "backend", "host");
-		r->run.label = sv_result_text(r, basename(name));
-		sv_machine_complete(m, r->device);
-		*out = r;
-	} else {
-		sv_result_free(r);
+	if (r == NULL || name == NULL) {
+		sv_err_set(err, code, "machine: out of memory");
+		goto free_all;
 	}
+	code = sv_machine_open_recording(folder, &m, err);
+	if (code != 0)
+		goto free_all;
+	device = sv_machine_device(m);
+	json_decref(r->machine);
+	json_decref(r->device);
+	r->machine = json_incref(sv_machine_json(m));
+	r->device = device != NULL ? json_deep_copy(device)
+				   : json_pack("{s:s}", "backend", "host");
+	r->run.label = sv_result_text(r, basename(name));
+	sv_machine_complete(m, r->device);
+	*out = r;
+	r = NULL;
+
+free_all:
+	sv_result_free(r);
 	sv_machine_close(m);
 	free(name);
 	return code;

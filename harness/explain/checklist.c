@@ -199,7 +199,7 @@ void sv_say(struct sv_finding *f, const char *fmt, ...)
 	va_list args;
 
 	if (used > 0 && used + 2 < sizeof f->evidence) {
-		strcpy(f->evidence + used, "; ");
+		memcpy(f->evidence + used, "; ", 3);
 		used += 2;
 	}
 	va_start(args, fmt);

@@ -204,8 +204,11 @@ static double version_of(const char *text)
 	n = text != NULL ? sscanf(text, "%d.%d.%d", &major, &minor, &patch) : 0;
 	if (n < 1)
 		return NAN;
-	if (n == 1 && major >= 10000)
-		return major / 10000 + major / 100 % 100 / 1e3;
+	/* "130000" stands for 13.0. */
+	if (n == 1 && major >= 10000) {
+		minor = major / 100 % 100;
+		major /= 10000;
+	}
 	return major + minor / 1e3 + patch / 1e6;
 }
 

@@ -98,32 +98,30 @@ static void tell(struct sv_machine *m)
 		json_object_set_new(m->json, "unknown", json_array());
 }
 
-static int begin(
-    const char *storage_path, struct sv_machine **out, struct sv_err *err)
+/* An empty one; NULL, and an error, when out of memory. */
+static struct sv_machine *begin(const char *storage_path, struct sv_err *err)
 {
 	struct sv_machine *m = calloc(1, sizeof *m);
 
-	*out = NULL;
-	if (m == NULL || (m->json = json_object()) == NULL ||
-	    (m->storage_path = strdup(storage_path)) == NULL) {
-		sv_machine_close(m);
-		return sv_err_set(err, SV_ERESOURCE, "machine: out of memory");
-	}
-	*out = m;
-	return 0;
+	if (m != NULL && (m->json = json_object()) != NULL &&
+	    (m->storage_path = strdup(storage_path)) != NULL)
+		return m;
+	sv_machine_close(m);
+	sv_err_set(err, SV_ERESOURCE, "machine: out of memory");
+	return NULL;
 }
 
 int sv_machine_open(
     const char *storage_path, struct sv_machine **out, struct sv_err *err)
 {
 	char full[PATH_MAX];
-	struct sv_machine *m;
-	int code =
-	    begin(realpath(storage_path, full) != NULL ? full : storage_path,
-		&m, err);
+	struct sv_machine *m = begin(
+	    realpath(storage_path, full) != NULL ? full : storage_path, err);
+	int code;
 
-	if (code == 0)
-		code = sv_sources_init(&m->sources, "/", NULL, err);
+	if (m == NULL)
+		return SV_ERESOURCE;
+	code = sv_sources_init(&m->sources, "/", NULL, err);
 	if (code != 0) {
 		sv_machine_close(m);
 		return code;
@@ -157,16 +155,16 @@ int sv_machine_open_recording(
     const char *folder, struct sv_machine **out, struct sv_err *err)
 {
 	struct sv_recording r = {0};
-	struct sv_machine *m = NULL;
+	struct sv_machine *m;
 	int code = sv_recording_read(folder, &r, err);
 
-	if (code == 0)
-		code = begin(
-		    json_string_value(json_object_get(r.index, "storage_path")),
-		    &m, err);
-	if (code != 0) {
-		sv_recording_fini(&r);
+	if (code != 0)
 		return code;
+	m = begin(
+	    json_string_value(json_object_get(r.index, "storage_path")), err);
+	if (m == NULL) {
+		sv_recording_fini(&r);
+		return SV_ERESOURCE;
 	}
 	m->recording = r;
 	code = open_parts(m, folder, err);

@@ -149,7 +149,7 @@ static bool was_lost(json_t *messages)
 
 int sv_run_ask(const struct sv_question *q, json_t **out, struct sv_err *err)
 {
-	json_t *messages;
+	json_t *messages = NULL;
 	int code = ask_once(q, &messages, err);
 
 	if (code == 0 && was_lost(messages)) {

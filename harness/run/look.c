@@ -87,10 +87,11 @@ int sv_run_look(const struct sv_run_options *options,
 	struct sv_result *r = sv_result_new();
 	json_t *device = NULL;
 	char now[32];
-	int code = r == NULL
-		       ? sv_err_set(err, SV_ERESOURCE, "machine: out of memory")
-		       : sv_machine_open(".", &run.machine, err);
+	int code;
 
+	if (r == NULL)
+		return sv_err_set(err, SV_ERESOURCE, "machine: out of memory");
+	code = sv_machine_open(".", &run.machine, err);
 	if (code == 0)
 		code = find_device(&run, options, &device, err);
 	if (code == 0) {
