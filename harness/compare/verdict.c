@@ -1,6 +1,7 @@
 /*
  * One pair: how much, how sure, and what to call it. "Cannot tell" is an
- * answer and has a reason.
+ * answer and has a reason. Everything is judged on logarithms, so that B
+ * against A is exactly the opposite of A against B.
  */
 #include "verdict.h"
 
@@ -11,37 +12,67 @@
 #include "stats.h"
 #include "stave/units.h"
 
-/* Latencies jitter more; less than this is nothing. */
-#define LATENCY_EFFECT 0.05
-/* Fewer rounds than this on a side cannot reach the headline's level. */
-#define LEAST_ROUNDS   6
+/* Of the interval, whatever the level of the tests. */
+#define LEVEL		0.95
+/* Latencies jitter more; what cannot be this much is nothing. */
+#define LATENCY_EFFECT	0.05
+/*
+ * Resolution of the coarser of the clocks behind a sample, that of CUDA's
+ * events (driver API reference, cuEventElapsedTime).
+ */
+#define CLOCK_QUANTUM_S 0.5e-6
 
-bool sv_is_headline(const struct sv_measurement *m)
+static bool is_among(const char *id, const char *const *patterns)
 {
+	for (; patterns != NULL && *patterns != NULL; patterns++)
+		if (strcmp(*patterns, id) == 0 ||
+		    fnmatch(*patterns, id, 0) == 0)
+			return true;
+	return false;
+}
+
+enum sv_family sv_pair_family(
+    const struct sv_measurement *m, const struct sv_compare_options *options)
+{
+	/* A known wait, as the harness sees it: no machine changes it. */
+	static const char *const controls[] = {"null/*", NULL};
 	/* The dozen figures that a summary stands on; globs on ids. */
 	static const char *const headline[] = {
 	    "transfer/bandwidth?bytes=268435456&direction=h2d&memory=pinned",
 	    "transfer/bandwidth?bytes=268435456&direction=d2h&memory=pinned",
 	    "transfer/bandwidth?bytes=268435456&direction=h2d&memory=pageable",
-	    "launch/submit?args_bytes=64",
-	    "launch/roundtrip?args_bytes=64",
+	    "launch/submit?args_bytes=64", "launch/roundtrip?args_bytes=64",
 	    "gemm/throughput?*k=2048&m=2048&n=2048&precision=fp32*",
 	    "gemm/throughput?*k=4096&m=4096&n=4096&precision=fp16*",
 	    "gemm/throughput?*k=4096&m=4096&n=4096&precision=bf16*",
 	    "memory/bandwidth?bytes=268435456&op=copy",
 	    "sync/readback?call=stream&wait=spin",
 	    "allocator/reset?blocks=64&bytes=*",
-	    "overlap/efficiency?direction=h2d",
-	};
+	    "overlap/efficiency?direction=h2d", NULL};
 
-	for (size_t i = 0; i < sizeof headline / sizeof headline[0]; i++)
-		if (strcmp(headline[i], m->id) == 0 ||
-		    fnmatch(headline[i], m->id, 0) == 0)
-			return true;
-	return false;
+	if (is_among(m->id, controls) || is_among(m->id, options->controls))
+		return SV_CONTROL;
+	return is_among(m->id, headline) ? SV_HEADLINE : SV_SWEEP;
 }
 
-static bool has_flag(const struct sv_measurement *m, const char *flag)
+/*
+ * The level that a family's corrected p-values must be below: its share of
+ * alpha, so that a whole report stays below alpha.
+ */
+static double family_level(enum sv_family family, double alpha)
+{
+	/*
+	 * The headline gets what lets six rounds pass Holm over a dozen
+	 * (0.0022 · 12 < 0.6 · 0.05); what is left is ample for sweeps from
+	 * eight rounds on.
+	 */
+	static const double shares[] = {
+	    [SV_HEADLINE] = 0.6, [SV_SWEEP] = 0.3, [SV_CONTROL] = 0.1};
+
+	return alpha * shares[family];
+}
+
+bool sv_measurement_has_flag(const struct sv_measurement *m, const char *flag)
 {
 	for (size_t i = 0; i < m->n_flags; i++)
 		if (strcmp(m->flags[i], flag) == 0)
@@ -49,14 +80,21 @@ static bool has_flag(const struct sv_measurement *m, const char *flag)
 	return false;
 }
 
-/* Why a measurement is not to be believed, or NULL. */
-static const char *unsound(const struct sv_measurement *m)
+/*
+ * Why a pair is not to be judged, or NULL; the same whichever side it is on.
+ * Throttled on one side only is a burst against a sustained state; on both it
+ * is a comparison of sustained states, which is fair and stays tagged.
+ */
+static const char *unsound(
+    const struct sv_measurement *a, const struct sv_measurement *b)
 {
-	if (m->check == SV_CHECK_FAIL)
+	if (a->check == SV_CHECK_FAIL || b->check == SV_CHECK_FAIL)
 		return "check_failed";
-	if (has_flag(m, "above_reference"))
+	if (sv_measurement_has_flag(a, "above_reference") ||
+	    sv_measurement_has_flag(b, "above_reference"))
 		return "above_reference";
-	if (has_flag(m, "throttled"))
+	if (sv_measurement_has_flag(a, "throttled") !=
+	    sv_measurement_has_flag(b, "throttled"))
 		return "throttled";
 	return NULL;
 }
@@ -69,90 +107,165 @@ static bool all_positive(const struct sv_measurement *m)
 	return true;
 }
 
-/* Turn b/a into the direction of better: above 1, B is better. */
-static void orient(struct sv_pair *pair)
+/* Work is not latency: a step that takes 3 % longer is 3 % slower. */
+static bool is_latency(const struct sv_measurement *m)
 {
-	double lo = pair->lo;
-
-	if (pair->a->higher_is_better)
-		return;
-	pair->ratio = 1.0 / pair->ratio;
-	pair->lo = 1.0 / pair->hi;
-	pair->hi = 1.0 / lo;
+	return strcmp(m->unit, SV_UNIT_SECONDS) == 0 &&
+	       strcmp(m->bench, "step") != 0;
 }
 
-int sv_pair_measure(struct sv_pair *pair, double alpha, struct sv_err *err)
+/* Turn b/a into the direction of better: above 0, B is better. */
+static void orient(struct sv_pair *pair)
+{
+	double lo = pair->log_lo;
+
+	if (!pair->a->higher_is_better) {
+		pair->log_ratio = -pair->log_ratio;
+		pair->log_lo = -pair->log_hi;
+		pair->log_hi = -lo;
+	}
+	pair->ratio = exp(pair->log_ratio);
+	pair->lo = exp(pair->log_lo);
+	pair->hi = exp(pair->log_hi);
+}
+
+/* Reasons that were found before come first. */
+static void give_reason(struct sv_pair *pair, const char *reason)
+{
+	if (pair->reason == NULL)
+		pair->reason = reason;
+}
+
+int sv_pair_measure(struct sv_pair *pair,
+    const struct sv_compare_options *options, struct sv_err *err)
 {
 	const struct sv_measurement *a = pair->a, *b = pair->b;
 	struct sv_ratio ratio;
 	int code;
 
-	pair->ratio = b->summary.median / a->summary.median;
-	pair->lo = pair->hi = pair->p = pair->p_adjusted = NAN;
+	pair->log_ratio = pair->log_lo = pair->log_hi = NAN;
+	pair->ratio = pair->lo = pair->hi = NAN;
+	pair->p = pair->p_adjusted = NAN;
+	pair->family = sv_pair_family(a, options);
+	pair->level = family_level(pair->family, options->alpha);
+	pair->effect = is_latency(a) ? fmax(options->min_effect, LATENCY_EFFECT)
+				     : options->min_effect;
 	pair->verdict = SV_UNCLEAR;
-	pair->reason = unsound(a);
-	if (pair->reason == NULL)
-		pair->reason = unsound(b);
+	pair->reason = unsound(a, b);
+	pair->further = -1;
 	if (!(a->summary.median > 0.0) || !(b->summary.median > 0.0)) {
-		pair->ratio = NAN;
-		if (pair->reason == NULL)
-			pair->reason = "not_positive";
+		give_reason(pair, "not_positive");
 		return 0;
 	}
 	if (a->n_rounds < 2 || b->n_rounds < 2 || !all_positive(a) ||
 	    !all_positive(b)) {
+		pair->log_ratio =
+		    log(b->summary.median) - log(a->summary.median);
 		orient(pair);
-		if (pair->reason == NULL)
-			pair->reason = "no_spread";
+		give_reason(pair, "no_spread");
 		return 0;
 	}
 	if ((code = sv_stats_ratio(a->rounds, a->n_rounds, b->rounds,
-		 b->n_rounds, 1.0 - alpha, &ratio, err)) != 0 ||
+		 b->n_rounds, LEVEL, &ratio, err)) != 0 ||
 	    (code = sv_stats_mann_whitney(a->rounds, a->n_rounds, b->rounds,
 		 b->n_rounds, &pair->p, err)) != 0)
 		return code;
-	pair->ratio = ratio.ratio;
+	pair->log_ratio = ratio.log_ratio;
 	if (ratio.has_interval) {
-		pair->lo = ratio.lo;
-		pair->hi = ratio.hi;
+		pair->log_lo = ratio.log_lo;
+		pair->log_hi = ratio.log_hi;
 	}
 	pair->p_adjusted = pair->p;
 	orient(pair);
 	return 0;
 }
 
-void sv_pair_judge(
-    struct sv_pair *pair, const struct sv_compare_options *options)
+/* The clock that bounds a measurement, or NULL. */
+static const char *clock_of(const struct sv_measurement *m)
 {
-	bool time = strcmp(pair->a->unit, SV_UNIT_SECONDS) == 0;
-	double effect = time ? fmax(options->min_effect, LATENCY_EFFECT)
-			     : options->min_effect;
-	double up = 1.0 + effect, down = 1.0 / up;
+	static const char *const by_sm[] = {
+	    "gemm/throughput*", "sustain/throughput*", NULL};
+	static const char *const by_memory[] = {"memory/bandwidth*", NULL};
 
-	if (pair->reason != NULL)
+	if (is_among(m->id, by_sm))
+		return "sm";
+	return is_among(m->id, by_memory) ? "memory" : NULL;
+}
+
+void sv_pair_cycles(struct sv_pair *pair, const struct sv_comparison *c)
+{
+	const char *clock = clock_of(pair->a);
+	char path[64];
+
+	pair->ratio_cycles = NAN;
+	pair->clock = NULL;
+	if (clock == NULL || isnan(pair->ratio))
 		return;
-	if (isnan(pair->lo)) {
-		pair->reason = "few_rounds";
+	snprintf(path, sizeof path, "clocks.under_load.%s_Hz", clock);
+	double a = json_number_value(sv_result_field(c->a->device, path));
+	double b = json_number_value(sv_result_field(c->b->device, path));
+
+	if (!(a > 0.0) || !(b > 0.0))
+		return;
+	pair->ratio_cycles = pair->ratio * (a / b);
+	pair->clock = clock;
+}
+
+/* Twice what a reading of the clock is good for, of one iteration. */
+static double least_difference_s(const struct sv_measurement *m)
+{
+	bool time = strcmp(m->unit, SV_UNIT_SECONDS) == 0 && m->inner > 0;
+
+	return time ? 2.0 * CLOCK_QUANTUM_S / (double)m->inner : 0.0;
+}
+
+static bool is_below_resolution(const struct sv_pair *pair)
+{
+	return fabs(pair->b->summary.median - pair->a->summary.median) <
+	       fmax(least_difference_s(pair->a), least_difference_s(pair->b));
+}
+
+/* Why a pair with an interval is neither the same nor different. */
+static const char *doubt(const struct sv_pair *pair, double floor,
+    const struct sv_compare_options *options)
+{
+	bool apart = pair->log_lo > 0.0 || pair->log_hi < 0.0;
+	double least =
+	    sv_stats_mann_whitney_least_p(pair->a->n_rounds, pair->b->n_rounds);
+
+	if (!apart)
+		return "noise";
+	if (!(pair->log_lo > floor || pair->log_hi < -floor))
+		return "within_floor";
+	if (fabs(pair->log_ratio) < log1p(options->min_effect))
+		return "small_effect";
+	/* Wholly apart, and still not enough: it is the rounds that lack. */
+	return pair->p <= least * (1.0 + 1e-9) ? "few_rounds" : "many_tests";
+}
+
+void sv_pair_judge(struct sv_pair *pair,
+    const struct sv_compare_options *options, size_t tests)
+{
+	double same = log1p(pair->effect);
+	double floor = isnan(pair->floor) ? 0.0 : log1p(pair->floor);
+	double lo = pair->log_lo - floor, hi = pair->log_hi + floor;
+
+	if (pair->reason != NULL) {
+		pair->further = sv_pair_further(pair, options, tests);
 		return;
 	}
-	if (pair->lo >= down && pair->hi <= up) {
+	if (isnan(lo))
+		pair->reason = "few_rounds";
+	else if (lo >= -same && hi <= same)
 		pair->verdict = SV_SAME;
-		return;
-	}
-	bool excludes_one = pair->lo > 1.0 || pair->hi < 1.0;
-	bool matters = pair->ratio >= up || pair->ratio <= down;
-
-	if (pair->p_adjusted < options->alpha && excludes_one && matters) {
-		pair->verdict = pair->ratio > 1.0 ? SV_FASTER : SV_SLOWER;
-		return;
-	}
-	if (excludes_one && !matters)
-		pair->reason = "small_effect";
-	else if (excludes_one && (pair->a->n_rounds < LEAST_ROUNDS ||
-				     pair->b->n_rounds < LEAST_ROUNDS))
-		pair->reason = "few_rounds";
-	else if (excludes_one)
-		pair->reason = "many_tests";
+	else if (is_below_resolution(pair))
+		pair->reason = "timer_resolution";
+	/* Beyond here the interval reaches further than `same`. */
+	else if (pair->p_adjusted < pair->level && (lo > 0.0 || hi < 0.0) &&
+		 fabs(pair->log_ratio) >= log1p(options->min_effect))
+		pair->verdict = pair->log_ratio > 0.0 ? SV_FASTER : SV_SLOWER;
 	else
-		pair->reason = "noise";
+		pair->reason = doubt(pair, floor, options);
+	if (pair->reason != NULL)
+		pair->further = sv_pair_further(pair, options, tests);
 }

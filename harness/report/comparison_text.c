@@ -1,4 +1,4 @@
-/* A comparison as a table, as Markdown and as CSV. */
+/* A comparison as a table, as Markdown and as CSV; and a machine's floor. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +10,22 @@
 
 static const char *verdict_text(const struct sv_pair *p, char *out, size_t size)
 {
+	int n = snprintf(out, size, "%s", sv_verdict_name(p->verdict));
+
 	if (p->reason != NULL)
-		snprintf(out, size, "%s (%s)", sv_verdict_name(p->verdict),
-		    p->reason);
-	else
-		snprintf(out, size, "%s", sv_verdict_name(p->verdict));
+		n += snprintf(out + n, size - (size_t)n, " (%s)", p->reason);
+	if (p->further > 0)
+		snprintf(out + n, size - (size_t)n, ", %ld more round%s",
+		    p->further, p->further == 1 ? "" : "s");
 	return out;
 }
 
-static const char *ratio_text(const struct sv_pair *p, char *out, size_t size)
+static const char *ratio_text(double ratio, char *out, size_t size)
 {
-	if (isnan(p->ratio))
-		snprintf(out, size, "-");
+	if (isnan(ratio))
+		out[0] = '\0';
 	else
-		snprintf(out, size, "%.3f", p->ratio);
+		snprintf(out, size, "%.3f", ratio);
 	return out;
 }
 
@@ -52,49 +54,94 @@ static const char *bar_text(const struct sv_pair *p, char *out, size_t size)
 	return out;
 }
 
-static void add_row(struct sv_table *t, const struct sv_pair *p, bool bars)
+static size_t add_text(char *out, size_t size, size_t used, const char *text)
+{
+	int n = snprintf(out + used, size - used, "%s", text);
+
+	return n >= 0 && (size_t)n < size - used ? used + (size_t)n : size - 1;
+}
+
+/* What is tagged, on which side: "both noisy, A bimodal". */
+static const char *tags_text(const struct sv_pair *p, char *out, size_t size)
+{
+	const struct sv_measurement *sides[] = {p->a, p->b};
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < sides[side]->n_flags; i++) {
+			const char *flag = sides[side]->flags[i];
+			bool other =
+			    sv_measurement_has_flag(sides[!side], flag);
+
+			if (side == 1 && other)
+				continue;
+			used = add_text(out, size, used, used > 0 ? ", " : "");
+			used = add_text(out, size, used,
+			    other	? "both "
+			    : side == 0 ? "A "
+					: "B ");
+			used = add_text(out, size, used, flag);
+		}
+	return out;
+}
+
+/* The columns of pairs; bench and bars where they are wanted. */
+struct layout {
+	bool bench, bars;
+};
+
+static struct sv_table *pair_table(const struct layout *layout)
+{
+	struct sv_table *t = sv_table_new();
+
+	if (layout->bench)
+		sv_table_column(t, "bench", SV_LEFT);
+	sv_table_column(t, "metric", SV_LEFT);
+	sv_table_column(t, "parameters", SV_LEFT);
+	sv_table_column(t, "A", SV_RIGHT);
+	sv_table_column(t, "B", SV_RIGHT);
+	sv_table_column(t, "B better by", SV_RIGHT);
+	if (layout->bars)
+		sv_table_column(t, "worse|better", SV_LEFT);
+	sv_table_column(t, "95 %", SV_RIGHT);
+	sv_table_column(t, "at one clock", SV_RIGHT);
+	sv_table_column(t, "tags", SV_LEFT);
+	sv_table_column(t, "verdict", SV_LEFT);
+	return t;
+}
+
+static void add_row(
+    struct sv_table *t, const struct sv_pair *p, const struct layout *layout)
 {
 	char text[512];
 
 	sv_table_row(t);
+	if (layout->bench)
+		sv_table_cell(t, p->a->bench);
 	sv_table_cell(t, p->a->metric);
 	sv_table_cell(t, sv_report_params(p->a, text, sizeof text));
 	sv_table_cell(t,
 	    sv_quantity(text, sizeof text, p->a->summary.median, p->a->unit));
 	sv_table_cell(t,
 	    sv_quantity(text, sizeof text, p->b->summary.median, p->b->unit));
-	sv_table_cell(t, ratio_text(p, text, sizeof text));
-	if (bars)
+	sv_table_cell(t, ratio_text(p->ratio, text, sizeof text));
+	if (layout->bars)
 		sv_table_cell(t, bar_text(p, text, sizeof text));
 	sv_table_cell(t, interval_text(p, text, sizeof text));
+	sv_table_cell(t, ratio_text(p->ratio_cycles, text, sizeof text));
+	sv_table_cell(t, tags_text(p, text, sizeof text));
 	sv_table_cell(t, verdict_text(p, text, sizeof text));
 }
 
-static struct sv_table *pair_table(bool bars)
+/* What differs beside the figures; NULL where nothing does. */
+static struct sv_table *confounder_table(const struct sv_comparison *c)
 {
-	struct sv_table *t = sv_table_new();
+	struct sv_table *t;
 
-	sv_table_column(t, "metric", SV_LEFT);
-	sv_table_column(t, "parameters", SV_LEFT);
-	sv_table_column(t, "A", SV_RIGHT);
-	sv_table_column(t, "B", SV_RIGHT);
-	sv_table_column(t, "B better by", SV_RIGHT);
-	if (bars)
-		sv_table_column(t, "worse|better", SV_LEFT);
-	sv_table_column(t, "95 %", SV_RIGHT);
-	sv_table_column(t, "verdict", SV_LEFT);
-	return t;
-}
-
-static void print_confounders(const struct sv_comparison *c, FILE *out,
-    const struct sv_report_style *style)
-{
-	struct sv_table *t = sv_table_new();
-
-	if (c->n_confounders == 0) {
-		sv_table_free(t);
-		return;
-	}
+	if (c->n_confounders == 0)
+		return NULL;
+	t = sv_table_new();
 	sv_table_column(t, "what differs beside", SV_LEFT);
 	sv_table_column(t, "A", SV_LEFT);
 	sv_table_column(t, "B", SV_LEFT);
@@ -104,21 +151,47 @@ static void print_confounders(const struct sv_comparison *c, FILE *out,
 		sv_table_cell(t, c->confounders[i].a);
 		sv_table_cell(t, c->confounders[i].b);
 	}
-	fputc('\n', out);
-	sv_table_print(t, out, style->width, 2);
-	sv_table_free(t);
+	return t;
+}
+
+/* What has no partner that it may be compared with; NULL where all have. */
+static struct sv_table *mismatch_table(const struct sv_comparison *c)
+{
+	struct sv_table *t;
+
+	if (c->n_mismatched == 0)
+		return NULL;
+	t = sv_table_new();
+	sv_table_column(t, "not compared", SV_LEFT);
+	sv_table_column(t, "why", SV_LEFT);
+	for (size_t i = 0; i < c->n_mismatched; i++) {
+		sv_table_row(t);
+		sv_table_cell(t, c->mismatched[i].id);
+		sv_table_cell(t, c->mismatched[i].why);
+	}
+	return t;
+}
+
+static void print_table(struct sv_table *take_t, FILE *out,
+    const struct sv_report_style *style, size_t indent)
+{
+	if (take_t != NULL)
+		fputc('\n', out);
+	sv_table_print(take_t, out, style->width, indent);
+	sv_table_free(take_t);
 }
 
 /* Pairs are sorted by id, so that a bench's are together. */
 static size_t print_bench(const struct sv_comparison *c, size_t from, FILE *out,
     const struct sv_report_style *style)
 {
-	const char *bench = c->pairs[from].a->bench;
-	struct sv_table *t = pair_table(true);
+	static const struct layout layout = {.bars = true};
+	const char *bench = c->order[from]->a->bench;
+	struct sv_table *t = pair_table(&layout);
 	size_t i = from;
 
-	for (; i < c->n_pairs && strcmp(c->pairs[i].a->bench, bench) == 0; i++)
-		add_row(t, &c->pairs[i], true);
+	for (; i < c->n_pairs && strcmp(c->order[i]->a->bench, bench) == 0; i++)
+		add_row(t, c->order[i], &layout);
 	fprintf(out, "\n%s%s%s\n", style->colour ? "\033[1m" : "", bench,
 	    style->colour ? "\033[0m" : "");
 	sv_table_print(t, out, style->width, 2);
@@ -126,58 +199,57 @@ static size_t print_bench(const struct sv_comparison *c, size_t from, FILE *out,
 	return i;
 }
 
+static struct sv_table *all_pairs(
+    const struct sv_comparison *c, const struct layout *layout)
+{
+	struct sv_table *t = pair_table(layout);
+
+	for (size_t i = 0; i < c->n_pairs; i++)
+		add_row(t, c->order[i], layout);
+	return t;
+}
+
 void sv_report_comparison(const struct sv_comparison *c, FILE *out,
     const struct sv_report_style *style)
 {
+	static const struct layout flat = {.bench = true, .bars = true};
 	char *text = sv_comparison_text(c);
 
 	if (text != NULL)
 		sv_report_wrapped(text, sv_report_columns(style), 0, out);
 	free(text);
-	print_confounders(c, out, style);
-	for (size_t i = 0; i < c->n_pairs;)
+	print_table(confounder_table(c), out, style, 2);
+	if (c->sort != SV_SORT_ID)
+		print_table(all_pairs(c, &flat), out, style, 0);
+	for (size_t i = 0; c->sort == SV_SORT_ID && i < c->n_pairs;)
 		i = print_bench(c, i, out, style);
-	for (size_t i = 0; i < c->n_mismatched; i++)
-		fprintf(out, "\nnot compared: %s: %s\n", c->mismatched[i].id,
-		    c->mismatched[i].why);
+	print_table(mismatch_table(c), out, style, 2);
 	if (c->n_only_a > 0 || c->n_only_b > 0)
 		fprintf(out, "\n%zu only in A, %zu only in B\n", c->n_only_a,
 		    c->n_only_b);
 }
 
+static void print_markdown(struct sv_table *take_t, FILE *out)
+{
+	if (take_t != NULL)
+		fputc('\n', out);
+	sv_table_print_markdown(take_t, out);
+	sv_table_free(take_t);
+}
+
 int sv_report_comparison_markdown(
     const struct sv_comparison *c, FILE *out, struct sv_err *err)
 {
+	static const struct layout flat = {.bench = true};
 	char *text = sv_comparison_text(c);
-	struct sv_table *t = pair_table(false);
 
-	if (text == NULL || t == NULL) {
-		free(text);
-		sv_table_free(t);
+	if (text == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "markdown: out of memory");
-	}
-	fprintf(out, "%s\n\n", text);
-	if (c->n_confounders > 0) {
-		struct sv_table *f = sv_table_new();
-
-		sv_table_column(f, "what differs beside", SV_LEFT);
-		sv_table_column(f, "A", SV_LEFT);
-		sv_table_column(f, "B", SV_LEFT);
-		for (size_t i = 0; i < c->n_confounders; i++) {
-			sv_table_row(f);
-			sv_table_cell(f, c->confounders[i].field);
-			sv_table_cell(f, c->confounders[i].a);
-			sv_table_cell(f, c->confounders[i].b);
-		}
-		sv_table_print_markdown(f, out);
-		sv_table_free(f);
-		fputc('\n', out);
-	}
-	for (size_t i = 0; i < c->n_pairs; i++)
-		add_row(t, &c->pairs[i], false);
-	sv_table_print_markdown(t, out);
-	sv_table_free(t);
+	fprintf(out, "%s\n", text);
 	free(text);
+	print_markdown(confounder_table(c), out);
+	print_markdown(all_pairs(c, &flat), out);
+	print_markdown(mismatch_table(c), out);
 	return 0;
 }
 
@@ -190,34 +262,101 @@ static void number_cell(struct sv_table *t, double value)
 	sv_table_cell(t, text);
 }
 
+static void flags_cell(struct sv_table *t, const struct sv_measurement *m)
+{
+	char text[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < m->n_flags; i++) {
+		used = add_text(text, sizeof text, used, i > 0 ? " " : "");
+		used = add_text(text, sizeof text, used, m->flags[i]);
+	}
+	sv_table_cell(t, text);
+}
+
+static void add_csv_row(struct sv_table *t, const struct sv_pair *p)
+{
+	sv_table_row(t);
+	sv_table_cell(t, p->a->id);
+	sv_table_cell(t, p->a->bench);
+	sv_table_cell(t, p->a->metric);
+	sv_table_cell(t, p->a->unit);
+	sv_table_cell(t, p->a->higher_is_better ? "higher" : "lower");
+	number_cell(t, p->a->summary.median);
+	number_cell(t, p->b->summary.median);
+	number_cell(t, p->ratio);
+	number_cell(t, p->lo);
+	number_cell(t, p->hi);
+	number_cell(t, p->p);
+	number_cell(t, p->p_adjusted);
+	sv_table_cell(t, sv_verdict_name(p->verdict));
+	sv_table_cell(t, p->reason != NULL ? p->reason : "");
+	number_cell(t, p->ratio_cycles);
+	number_cell(t, p->floor);
+	number_cell(t, p->further >= 0 ? (double)p->further : NAN);
+	flags_cell(t, p->a);
+	flags_cell(t, p->b);
+}
+
 void sv_report_comparison_csv(const struct sv_comparison *c, FILE *out)
 {
 	static const char *const titles[] = {"id", "bench", "metric", "unit",
 	    "better", "a", "b", "ratio", "ci95_lo", "ci95_hi", "p",
-	    "p_adjusted", "verdict", "reason"};
+	    "p_adjusted", "verdict", "reason", "ratio_cycles", "floor",
+	    "further_rounds", "flags_a", "flags_b"};
 	struct sv_table *t = sv_table_new();
 
 	for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
 		sv_table_column(t, titles[i], SV_LEFT);
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct sv_pair *p = &c->pairs[i];
-
-		sv_table_row(t);
-		sv_table_cell(t, p->a->id);
-		sv_table_cell(t, p->a->bench);
-		sv_table_cell(t, p->a->metric);
-		sv_table_cell(t, p->a->unit);
-		sv_table_cell(t, p->a->higher_is_better ? "higher" : "lower");
-		number_cell(t, p->a->summary.median);
-		number_cell(t, p->b->summary.median);
-		number_cell(t, p->ratio);
-		number_cell(t, p->lo);
-		number_cell(t, p->hi);
-		number_cell(t, p->p);
-		number_cell(t, p->p_adjusted);
-		sv_table_cell(t, sv_verdict_name(p->verdict));
-		sv_table_cell(t, p->reason != NULL ? p->reason : "");
-	}
+	for (size_t i = 0; i < c->n_pairs; i++)
+		add_csv_row(t, c->order[i]);
 	sv_table_print_csv(t, out);
 	sv_table_free(t);
+}
+
+static const char *percent_text(double fraction, char *out, size_t size)
+{
+	snprintf(out, size, "%.2f %%", 100.0 * fraction);
+	return out;
+}
+
+static struct sv_table *floor_table(const struct sv_floor *floor)
+{
+	struct sv_table *t = sv_table_new();
+	char text[40];
+
+	sv_table_column(t, "id", SV_LEFT);
+	sv_table_column(t, "runs", SV_RIGHT);
+	sv_table_column(t, "between runs", SV_RIGHT);
+	sv_table_column(t, "floor", SV_RIGHT);
+	for (size_t i = 0; i < floor->n_entries; i++) {
+		const struct sv_floor_entry *e = &floor->entries[i];
+
+		sv_table_row(t);
+		sv_table_cell(t, e->id);
+		snprintf(text, sizeof text, "%zu", e->runs);
+		sv_table_cell(t, text);
+		sv_table_cell(t, percent_text(e->between, text, sizeof text));
+		sv_table_cell(
+		    t, percent_text(expm1(e->limit), text, sizeof text));
+	}
+	return t;
+}
+
+void sv_report_floor(const struct sv_floor *floor, FILE *out,
+    const struct sv_report_style *style)
+{
+	size_t raised = 0;
+
+	for (size_t i = 0; i < floor->n_entries; i++)
+		raised += floor->entries[i].limit > 0.0;
+	fprintf(out,
+	    "%zu runs of one machine, %zu figures: %zu vary from run to run "
+	    "by more than their rounds explain.\nTwo runs differ by less than "
+	    "the floor 19 times of 20, with nothing changed.%s\n",
+	    floor->runs, floor->n_entries, raised,
+	    floor->runs < 3 ? " Two runs know little of\nit: the floor is "
+			      "wide, and a third narrows it much."
+			    : "");
+	print_table(floor_table(floor), out, style, 2);
 }

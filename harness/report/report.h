@@ -37,4 +37,8 @@ SV_MUST_CHECK int sv_report_comparison_markdown(
 /* One line a pair, SI base units, full precision. */
 void sv_report_comparison_csv(const struct sv_comparison *, FILE *out);
 
+/* What a machine's own runs differ by. */
+void sv_report_floor(
+    const struct sv_floor *, FILE *out, const struct sv_report_style *);
+
 #endif

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define SV_TABLE_MAX_COLUMNS 16
+#define SV_TABLE_MAX_COLUMNS 24
 
 enum sv_align {
 	SV_LEFT,
