@@ -87,8 +87,7 @@ static void print_where(
 /* Unclear pairs by reason, in the order in which reasons come up. */
 struct doubt {
 	const char *reason;
-	size_t n, decidable;
-	long further;
+	size_t n;
 	struct extent ratios;
 };
 
@@ -111,13 +110,40 @@ static size_t gather_doubts(
 			doubts[n++] = (struct doubt){.reason = p->reason};
 		doubts[at].n++;
 		widen(&doubts[at].ratios, p->ratio);
-		if (p->further < 0)
-			continue;
-		doubts[at].decidable++;
-		if (p->further > doubts[at].further)
-			doubts[at].further = p->further;
 	}
 	return n;
+}
+
+static int by_length(const void *left, const void *right)
+{
+	long x = *(const long *)left, y = *(const long *)right;
+
+	return (x > y) - (x < y);
+}
+
+/* How many rounds more would decide half of the pairs of a reason. */
+static void print_further(
+    FILE *out, const struct sv_comparison *c, const struct doubt *d)
+{
+	long *further = calloc(d->n + 1, sizeof *further);
+	size_t n = 0;
+
+	for (size_t i = 0; further != NULL && i < c->n_pairs; i++) {
+		const struct sv_pair *p = &c->pairs[i];
+
+		if (p->verdict == SV_UNCLEAR && p->further >= 0 &&
+		    strcmp(p->reason, d->reason) == 0)
+			further[n++] = p->further;
+	}
+	/* Those that no number decides come last. */
+	if (n > 0 && 2 * n >= d->n) {
+		qsort(further, n, sizeof *further, by_length);
+		fprintf(out,
+		    " (about %ld more rounds on each side would decide %s)",
+		    further[(d->n + 1) / 2 - 1],
+		    d->n == 1 ? "it" : "half of them");
+	}
+	free(further);
 }
 
 static void print_doubts(FILE *out, const struct sv_comparison *c)
@@ -133,13 +159,8 @@ static void print_doubts(FILE *out, const struct sv_comparison *c)
 
 		fprintf(out, "%s%zu for %s", i > 0 ? "; " : "", d->n,
 		    sv_reason_text(d->reason));
-		if (d->decidable > 0)
-			fprintf(out,
-			    ", of which up to %ld more rounds a side would "
-			    "decide %zu",
-			    d->further, d->decidable);
-		else if (strcmp(d->reason, "no_spread") == 0 &&
-			 d->ratios.n > 0) {
+		print_further(out, c, d);
+		if (strcmp(d->reason, "no_spread") == 0 && d->ratios.n > 0) {
 			fputs(", with ratios of ", out);
 			print_range(out, &d->ratios);
 		}
@@ -197,6 +218,40 @@ static void print_scope(FILE *out, const struct sv_comparison *c)
 	fputs(" One of the runs is incomplete.", out);
 }
 
+static void print_counts(FILE *out, const struct sv_comparison *c)
+{
+	const char *a = sv_comparison_label(c->a);
+	const char *b = sv_comparison_label(c->b);
+
+	if (c->n_pairs == 0)
+		fprintf(out,
+		    "No figure was measured alike on A (%.100s) and B "
+		    "(%.100s): nothing can be compared.",
+		    a, b);
+	else
+		fprintf(out,
+		    "Of %zu figure%s measured on both, B (%.100s) is better "
+		    "than A (%.100s) in %zu, worse in %zu and the same in "
+		    "%zu; %zu %s unclear.",
+		    c->n_pairs, c->n_pairs == 1 ? "" : "s", b, a,
+		    c->counts[SV_FASTER], c->counts[SV_SLOWER],
+		    c->counts[SV_SAME], c->counts[SV_UNCLEAR],
+		    c->counts[SV_UNCLEAR] == 1 ? "is" : "are");
+}
+
+/* What nearly fits is named, so that nobody looks for it in vain. */
+static void print_mismatches(FILE *out, const struct sv_comparison *c)
+{
+	bool one = c->n_mismatched == 1;
+
+	if (c->n_mismatched > 0)
+		fprintf(out,
+		    " %zu figure%s in library, tool or the like and %s not "
+		    "compared.",
+		    c->n_mismatched, one ? " differs" : "s differ",
+		    one ? "is" : "are");
+}
+
 char *sv_comparison_text(const struct sv_comparison *c)
 {
 	char *text = NULL;
@@ -205,14 +260,7 @@ char *sv_comparison_text(const struct sv_comparison *c)
 
 	if (out == NULL)
 		return NULL;
-	fprintf(out,
-	    "Of %zu figure%s measured on both, B (%.100s) is better than A "
-	    "(%.100s) in %zu, worse in %zu and the same in %zu; %zu %s "
-	    "unclear.",
-	    c->n_pairs, c->n_pairs == 1 ? "" : "s", sv_comparison_label(c->b),
-	    sv_comparison_label(c->a), c->counts[SV_FASTER],
-	    c->counts[SV_SLOWER], c->counts[SV_SAME], c->counts[SV_UNCLEAR],
-	    c->counts[SV_UNCLEAR] == 1 ? "is" : "are");
+	print_counts(out, c);
 	if (c->moved != NULL)
 		fprintf(out,
 		    " Nothing here holds: %.200s must be the same on both "
@@ -221,9 +269,11 @@ char *sv_comparison_text(const struct sv_comparison *c)
 	print_where(out, c, SV_FASTER);
 	print_where(out, c, SV_SLOWER);
 	print_doubts(out, c);
+	print_mismatches(out, c);
 	print_clock(out, c, "gemm");
 	print_clock(out, c, "memory");
-	print_scope(out, c);
+	if (c->n_pairs > 0)
+		print_scope(out, c);
 	if (fclose(out) != 0) {
 		free(text);
 		return NULL;
