@@ -7,7 +7,9 @@
 #include "stats.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rank_test.h"
 #include "stave/order.h"
@@ -64,42 +66,105 @@ static int check_positive(
 	return 0;
 }
 
+/* The logarithms of n values in ascending order. */
+static void sorted_logs(const double *values, size_t n, double *logs)
+{
+	for (size_t i = 0; i < n; i++)
+		logs[i] = log(values[i]);
+	sv_order_sort(logs, n);
+}
+
+/* Two ascending sets of logarithms. */
+struct logs {
+	const double *a, *b;
+	size_t n_a, n_b;
+};
+
+/* How many of the differences b − a are at most x. */
+static size_t count_up_to(const struct logs *l, double x)
+{
+	size_t count = 0, j = 0;
+
+	/* As a grows, so does the b that stays within x. */
+	for (size_t i = 0; i < l->n_a; i++) {
+		while (j < l->n_b && l->b[j] - l->a[i] <= x)
+			j++;
+		count += j;
+	}
+	return count;
+}
+
+/* Doubles as whole numbers that are in the same order, and back. */
+static int64_t place_of(double x)
+{
+	int64_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	return bits < 0 ? INT64_MIN - bits : bits;
+}
+
+static double at_place(int64_t place)
+{
+	int64_t bits = place < 0 ? INT64_MIN - place : place;
+	double x;
+
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
+/*
+ * The k-th smallest difference, exactly, without making them all: bisection
+ * over the doubles between the extremes.
+ */
+static double difference(const struct logs *l, size_t k)
+{
+	int64_t lo = place_of(l->b[0] - l->a[l->n_a - 1]);
+	int64_t hi = place_of(l->b[l->n_b - 1] - l->a[0]);
+
+	while (lo < hi) {
+		/* Both may be far from 0 on their side: no overflow. */
+		int64_t middle = lo / 2 + hi / 2 + (lo % 2 + hi % 2) / 2;
+
+		if (middle == hi)
+			middle--;
+		if (count_up_to(l, at_place(middle)) >= k)
+			hi = middle;
+		else
+			lo = middle + 1;
+	}
+	return at_place(lo);
+}
+
 int sv_stats_ratio(const double *a, size_t n_a, const double *b, size_t n_b,
     double level, struct sv_ratio *out, struct sv_err *err)
 {
 	size_t n = n_a * n_b, rank = 0;
 	struct sv_ratio found = {0};
-	double *differences;
+	double *logs;
 	int code;
 
 	if ((code = check_positive(a, n_a, "A", err)) != 0 ||
 	    (code = check_positive(b, n_b, "B", err)) != 0 ||
 	    (code = interval_rank(n_a, n_b, level, &rank, err)) != 0)
 		return code;
-	differences = calloc(n + n_b, sizeof *differences);
-	if (differences == NULL)
+	logs = calloc(n_a + n_b, sizeof *logs);
+	if (logs == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "ratio: out of memory");
-	double *logs = differences + n;
+	const struct logs l = {logs, logs + n_a, n_a, n_b};
 
-	for (size_t j = 0; j < n_b; j++)
-		logs[j] = log(b[j]);
-	for (size_t i = 0; i < n_a; i++) {
-		double log_a = log(a[i]);
-
-		for (size_t j = 0; j < n_b; j++)
-			differences[i * n_b + j] = logs[j] - log_a;
-	}
-	sv_order_sort(differences, n);
-	found.log_ratio = sv_order_median(differences, n);
+	sorted_logs(a, n_a, logs);
+	sorted_logs(b, n_b, logs + n_a);
+	found.log_ratio =
+	    0.5 * (difference(&l, (n + 1) / 2) + difference(&l, n / 2 + 1));
 	found.ratio = exp(found.log_ratio);
 	if (rank > 0) {
 		found.has_interval = true;
-		found.log_lo = differences[rank - 1];
-		found.log_hi = differences[n - rank];
+		found.log_lo = difference(&l, rank);
+		found.log_hi = difference(&l, n + 1 - rank);
 		found.lo = exp(found.log_lo);
 		found.hi = exp(found.log_hi);
 	}
-	free(differences);
+	free(logs);
 	*out = found;
 	return 0;
 }

@@ -3,6 +3,7 @@
  * runs whose truth is known. Seeds are fixed, so that the counts are too.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_all.h"
@@ -228,9 +229,34 @@ static void bad_input_is_an_error_and_changes_nothing(void **state)
 	    sv_stats_block_interval(good, 3, 4, &b, &err), SV_EINPUT);
 }
 
+static void a_hundred_thousand_rounds_have_a_ratio(void **state)
+{
+	enum {
+		N = 100000
+	};
+	double *a = calloc(N, sizeof *a), *b = calloc(N, sizeof *b);
+	uint64_t seed = 3;
+	struct sv_ratio r;
+
+	(void)state;
+	assert_non_null(a);
+	assert_non_null(b);
+	for (size_t i = 0; i < N; i++) {
+		a[i] = exp(0.1 * test_normal(&seed));
+		b[i] = 1.25 * exp(0.1 * test_normal(&seed));
+	}
+	/* Their differences would fill 80 GB. */
+	assert_int_equal(sv_stats_ratio(a, N, b, N, 0.95, &r, NULL), 0);
+	assert_true(r.lo < 1.25 && 1.25 < r.hi);
+	assert_true(r.hi / r.lo < 1.01);
+	free(a);
+	free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_hundred_thousand_rounds_have_a_ratio),
 	    cmocka_unit_test(interval_covers_the_truth_whatever_rounds_share),
 	    cmocka_unit_test(doubled_blocks_restore_what_likeness_takes),
 	    cmocka_unit_test(two_modes_are_found_and_one_is_not),
