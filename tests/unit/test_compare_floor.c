@@ -1,12 +1,12 @@
 /* The floor of a machine: recovered, stored, refused, and applied. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "compare.h"
 #include "near.h"
 #include "random.h"
 #include "results.h"
+#include "files.h"
 
 #define RUNS   6
 #define ROUNDS 10
@@ -90,39 +90,33 @@ static void a_floor_comes_back_from_its_file(void **state)
 {
 	uint64_t seed = 7;
 	struct sv_floor *floor = floor_of(0.02, 0.001, &seed), *again;
-	char path[] = "/tmp/stave-floor-XXXXXX";
-	json_t *tree = sv_floor_json(floor), *copied;
+	char *folder = sv_new_folder(), path[4096];
+	json_t *tree = sv_floor_json(floor);
 	struct sv_err err;
-	int fd = mkstemp(path);
 
 	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(json_dumpfd(tree, fd, 0), 0);
-	close(fd);
+	snprintf(path, sizeof path, "%s/floor.json", folder);
+	assert_int_equal(json_dump_file(tree, path, 0), 0);
 	assert_int_equal(sv_floor_read(path, &again, &err), 0);
-	unlink(path);
-	copied = sv_floor_json(again);
+	sv_drop_folder(folder);
 	assert_near(again->entries[0].limit, floor->entries[0].limit, 1e-12);
 	assert_string_equal(again->machine.device, "card");
 	assert_int_equal(again->runs, RUNS);
 	json_decref(tree);
-	json_decref(copied);
 	sv_floor_free(floor);
 	sv_floor_free(again);
 }
 
 static void assert_refused(const char *text, const char *message)
 {
-	char path[] = "/tmp/stave-floor-XXXXXX";
+	char *folder = sv_new_folder(), path[4096];
 	struct sv_floor *floor;
 	struct sv_err err = {0};
-	int fd = mkstemp(path);
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	snprintf(path, sizeof path, "%s/floor.json", folder);
+	sv_spill(path, text, strlen(text));
 	assert_int_equal(sv_floor_read(path, &floor, &err), SV_EINPUT);
-	unlink(path);
+	sv_drop_folder(folder);
 	if (strstr(err.text, message) == NULL)
 		fail_msg("\"%s\" does not say \"%s\"", err.text, message);
 }
@@ -155,6 +149,42 @@ static void a_damaged_floor_is_refused_with_the_place(void **state)
 	    "floors[1]: expected ids in order");
 	assert_int_equal(
 	    sv_floor_read("/nowhere/floor.json", &floor, &err), SV_EINPUT);
+}
+
+static void a_floor_with_any_byte_changed_is_read_or_refused(void **state)
+{
+	static const char marks[] = "\"{}[]:,-0e \xff";
+	uint64_t seed = 9;
+	struct sv_floor *floor = floor_of(0.02, 0.001, &seed), *again;
+	json_t *tree = sv_floor_json(floor);
+	char *text = json_dumps(tree, JSON_COMPACT);
+	char *folder = sv_new_folder(), path[4096];
+	unsigned accepted = 0, refused = 0;
+
+	(void)state;
+	assert_non_null(text);
+	snprintf(path, sizeof path, "%s/floor.json", folder);
+	for (size_t i = 0; text[i] != '\0'; i++) {
+		char kept = text[i];
+		struct sv_err err;
+
+		text[i] = marks[i % (sizeof marks - 1)];
+		sv_spill(path, text, strlen(text));
+		if (sv_floor_read(path, &again, &err) == 0) {
+			accepted++;
+			sv_floor_free(again);
+		} else {
+			refused++;
+			assert_null(strchr(err.text, '\n'));
+			assert_non_null(strstr(err.text, "expected"));
+		}
+		text[i] = kept;
+	}
+	assert_true(accepted > 0 && refused > 0);
+	sv_drop_folder(folder);
+	free(text);
+	json_decref(tree);
+	sv_floor_free(floor);
 }
 
 static void runs_of_other_machines_and_runs_twice_are_refused(void **state)
@@ -218,6 +248,7 @@ int main(void)
 	    cmocka_unit_test(two_runs_stay_below_the_limit_19_times_of_20),
 	    cmocka_unit_test(a_floor_comes_back_from_its_file),
 	    cmocka_unit_test(a_damaged_floor_is_refused_with_the_place),
+	    cmocka_unit_test(a_floor_with_any_byte_changed_is_read_or_refused),
 	    cmocka_unit_test(runs_of_other_machines_and_runs_twice_are_refused),
 	    cmocka_unit_test(a_difference_within_the_floor_is_none),
 	};

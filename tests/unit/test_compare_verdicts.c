@@ -513,6 +513,92 @@ static void the_scale_of_a_unit_changes_nothing(void **state)
 	free(large);
 }
 
+/* Anything that a file may hold: no rounds, zeros, ties, flags, failures. */
+static struct sv_result *anything(const char *label, uint64_t *seed)
+{
+	static const struct sv_measurement *const kinds[] = {
+	    &bandwidth, &latency, &gemm, &step};
+	static const char *const flags[] = {
+	    "throttled", "above_reference", "noisy"};
+	struct sv_result *r = test_result(label, "x", NULL);
+
+	for (size_t i = 0; i < 24; i++) {
+		struct sv_measurement m = *kinds[i % 4];
+		struct sv_result_param p = {"i", NULL, (int64_t)i};
+		double rounds[12];
+		size_t n = (size_t)(13.0 * test_uniform(seed));
+		double middle = test_uniform(seed) < 0.05  ? 0.0
+				: test_uniform(seed) < 0.5 ? 1.0
+							   : 1.5;
+		double spread = 0.1 * test_uniform(seed) * test_uniform(seed);
+		size_t flag = (size_t)(6.0 * test_uniform(seed));
+
+		m.params = &p;
+		m.n_params = 1;
+		m.flags = &flags[flag < 3 ? flag : 0];
+		m.n_flags = flag < 3;
+		m.check =
+		    test_uniform(seed) < 0.05 ? SV_CHECK_FAIL : SV_CHECK_PASS;
+		for (size_t j = 0; j < n; j++)
+			rounds[j] = middle + spread * test_normal(seed) +
+				    (test_uniform(seed) < 0.3 ? 0.0 : 0.001);
+		m.summary = test_summary(&middle, 1);
+		test_add(r, &m, rounds, n);
+	}
+	return r;
+}
+
+static void assert_sound(const struct sv_pair *p)
+{
+	assert_int_equal(p->verdict == SV_UNCLEAR, p->reason != NULL);
+	assert_true(p->further >= -1);
+	assert_true(p->verdict == SV_UNCLEAR || p->further == -1);
+	assert_true(p->verdict == SV_UNCLEAR ||
+		    (p->lo <= p->ratio && p->ratio <= p->hi));
+	assert_true(isnan(p->p) || (p->p >= 0.0 && p->p <= 1.0));
+	assert_true(isnan(p->p) || p->p_adjusted >= p->p);
+}
+
+static void whatever_is_compared_has_a_reason_and_an_opposite(void **state)
+{
+	static const enum sv_verdict inverse[] = {
+	    SV_SLOWER, SV_FASTER, SV_SAME, SV_UNCLEAR};
+	uint64_t seed = 99;
+	size_t seen[4] = {0};
+
+	(void)state;
+	for (int run = 0; run < 100; run++) {
+		struct sv_result *a = anything("a", &seed);
+		struct sv_result *b = anything("b", &seed);
+		struct sv_comparison *ab = compare(a, b), *ba = compare(b, a);
+		json_t *tree = sv_comparison_json(ab);
+
+		assert_non_null(tree);
+		json_decref(tree);
+		for (size_t i = 0; i < ab->n_pairs; i++) {
+			const struct sv_pair *p = &ab->pairs[i];
+			const struct sv_pair *q = &ba->pairs[i];
+
+			assert_sound(p);
+			assert_int_equal(p->verdict, inverse[q->verdict]);
+			assert_true(isnan(p->ratio)
+					? isnan(q->ratio)
+					: p->log_ratio == -q->log_ratio);
+			assert_true(isnan(p->lo) ? isnan(q->lo)
+						 : p->log_lo == -q->log_hi);
+			assert_true(p->reason == q->reason);
+			assert_int_equal(p->further, q->further);
+			seen[p->verdict]++;
+		}
+		sv_comparison_free(ab);
+		sv_comparison_free(ba);
+		sv_result_free(a);
+		sv_result_free(b);
+	}
+	for (int i = 0; i < 4; i++)
+		assert_true(seen[i] > 0);
+}
+
 static void worst_and_best_come_first_on_request(void **state)
 {
 	const double before[] = {1.0, 1.0, 1.0}, after[] = {1.2, 1.0, 0.5};
@@ -560,6 +646,7 @@ int main(void)
 	    cmocka_unit_test(
 		an_unrelated_measurement_changes_corrections_alone),
 	    cmocka_unit_test(the_scale_of_a_unit_changes_nothing),
+	    cmocka_unit_test(whatever_is_compared_has_a_reason_and_an_opposite),
 	    cmocka_unit_test(worst_and_best_come_first_on_request),
 	};
 
