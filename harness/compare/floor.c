@@ -25,16 +25,6 @@ static int no_memory(struct sv_err *err)
 	return sv_err_set(err, SV_ERESOURCE, "floor: out of memory");
 }
 
-/* A text field's copy, NULL where it is unknown. *lost: no memory. */
-static char *text_field(json_t *object, const char *path, bool *lost)
-{
-	const char *text = json_string_value(sv_result_field(object, path));
-	char *copy = text != NULL ? strdup(text) : NULL;
-
-	*lost = *lost || (text != NULL && copy == NULL);
-	return copy;
-}
-
 static double number_field(json_t *object, const char *path)
 {
 	json_t *value = sv_result_field(object, path);
@@ -145,7 +135,8 @@ static int add_entries(struct sv_floor *floor,
 
 	for (size_t i = 0; i < n; i++)
 		room += runs[i]->n_measurements;
-	floor->entries = calloc(room, sizeof *floor->entries);
+	floor->entries =
+	    sv_result_bytes(floor->store, room * sizeof *floor->entries);
 	if (floor->entries == NULL)
 		return no_memory(err);
 	for (size_t i = 0; i < n; i++)
@@ -157,7 +148,7 @@ static int add_entries(struct sv_floor *floor,
 			if (!is_new(runs, i, id) ||
 			    !estimate(runs, n, id, next))
 				continue;
-			next->id = strdup(id);
+			next->id = sv_result_text(floor->store, id);
 			if (next->id == NULL)
 				return no_memory(err);
 			floor->n_entries++;
@@ -187,36 +178,60 @@ static int check_runs(const struct sv_floor *floor,
 	return 0;
 }
 
+/* What is known of the machine of a run. */
+static int take_machine(
+    struct sv_floor *floor, const struct sv_result *r, struct sv_err *err)
+{
+	json_t *cpu = sv_result_field(r->machine, "cpu.model");
+	json_t *device = sv_result_field(r->device, "name");
+	struct sv_floor_machine *m = &floor->machine;
+
+	m->cpu = sv_result_text(floor->store, json_string_value(cpu));
+	m->device = sv_result_text(floor->store, json_string_value(device));
+	m->memory_bytes = number_field(r->machine, "memory.total_bytes");
+	return (json_is_string(cpu) && m->cpu == NULL) ||
+		       (json_is_string(device) && m->device == NULL)
+		   ? no_memory(err)
+		   : 0;
+}
+
+struct sv_floor *sv_floor_new(void)
+{
+	struct sv_floor *floor = calloc(1, sizeof *floor);
+
+	if (floor == NULL)
+		return NULL;
+	floor->machine.memory_bytes = NAN;
+	floor->store = sv_result_new();
+	if (floor->store != NULL)
+		return floor;
+	free(floor);
+	return NULL;
+}
+
 int sv_floor_estimate(const struct sv_result *const *runs,
     const char *const *names, size_t n, struct sv_floor **out,
     struct sv_err *err)
 {
-	struct sv_floor *floor = calloc(1, sizeof *floor);
-	bool lost = false;
+	struct sv_floor *floor;
 	int code;
 
+	if (n < 2)
+		return sv_err_set(err, SV_EINPUT,
+		    "floor: expected two runs or more, found %zu", n);
+	floor = sv_floor_new();
 	if (floor == NULL)
 		return no_memory(err);
-	if (n < 2) {
-		code = sv_err_set(err, SV_EINPUT,
-		    "floor: expected two runs or more, found %zu", n);
-		goto free_floor;
-	}
 	floor->runs = n;
-	floor->machine.cpu = text_field(runs[0]->machine, "cpu.model", &lost);
-	floor->machine.device = text_field(runs[0]->device, "name", &lost);
-	floor->machine.memory_bytes =
-	    number_field(runs[0]->machine, "memory.total_bytes");
-	code = lost ? no_memory(err) : check_runs(floor, runs, names, n, err);
+	code = take_machine(floor, runs[0], err);
+	if (code == 0)
+		code = check_runs(floor, runs, names, n, err);
 	if (code == 0)
 		code = add_entries(floor, runs, n, err);
-	if (code == 0) {
+	if (code == 0)
 		*out = floor;
-		return 0;
-	}
-
-free_floor:
-	sv_floor_free(floor);
+	else
+		sv_floor_free(floor);
 	return code;
 }
 
@@ -224,11 +239,7 @@ void sv_floor_free(struct sv_floor *floor)
 {
 	if (floor == NULL)
 		return;
-	for (size_t i = 0; i < floor->n_entries; i++)
-		free(floor->entries[i].id);
-	free(floor->entries);
-	free(floor->machine.cpu);
-	free(floor->machine.device);
+	sv_result_free(floor->store);
 	free(floor);
 }
 

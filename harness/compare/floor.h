@@ -16,7 +16,7 @@
 #define SV_FLOOR_SCHEMA "stave.floor/1"
 
 struct sv_floor_entry {
-	char *id;
+	const char *id;
 	size_t runs;	/* in which it was measured */
 	double between; /* standard deviation between runs, of the logarithm */
 	double limit;	/* of the logarithm: what two runs differ by at most,
@@ -25,8 +25,8 @@ struct sv_floor_entry {
 
 /* The machine that a floor was taken on, as far as it is known. */
 struct sv_floor_machine {
-	char *cpu, *device;  /* NULL unknown */
-	double memory_bytes; /* NaN unknown */
+	const char *cpu, *device; /* NULL unknown */
+	double memory_bytes;	  /* NaN unknown */
 };
 
 struct sv_floor {
@@ -34,7 +34,11 @@ struct sv_floor {
 	size_t runs;
 	struct sv_floor_entry *entries; /* sorted by id */
 	size_t n_entries;
+	struct sv_result *store; /* owns all text and the entries */
 };
+
+/* A floor without entries, of an unknown machine; NULL: no memory. */
+struct sv_floor *sv_floor_new(void);
 
 /*
  * The floor from n ≥ 2 runs on one machine; what fewer than two runs have is

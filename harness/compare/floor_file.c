@@ -1,10 +1,10 @@
 /* Floors in files: stave.floor/1. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "floor.h"
+#include "json_fields.h"
 
 static json_t *number_or_null(double value)
 {
@@ -34,133 +34,96 @@ json_t *sv_floor_json(const struct sv_floor *floor)
 	    (json_int_t)floor->runs, "floors", entries);
 }
 
-/* Refuse the file at a place in it. */
-SV_PRINTF(4, 5)
-static int refuse(struct sv_err *err, const char *path, const char *where,
-    const char *fmt, ...)
-{
-	char what[200];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(what, sizeof what, fmt, args);
-	va_end(args);
-	return sv_err_set(
-	    err, SV_EINPUT, "%.300s: %s: expected %s", path, where, what);
-}
-
-static int read_entry(struct sv_floor *floor, json_t *entry, size_t i,
-    const char *path, struct sv_err *err)
+static void read_entry(
+    struct sv_fields *f, struct sv_floor *floor, json_t *object, size_t i)
 {
 	struct sv_floor_entry *to = &floor->entries[floor->n_entries];
-	const char *id = json_string_value(json_object_get(entry, "id"));
-	json_t *runs = json_object_get(entry, "runs");
-	json_t *between = json_object_get(entry, "between");
-	json_t *limit = json_object_get(entry, "limit");
 	char where[64];
 
 	snprintf(where, sizeof where, "floors[%zu]", i);
-	if (id == NULL || !json_is_integer(runs) ||
-	    json_integer_value(runs) < 2)
-		return refuse(
-		    err, path, where, "an id, and runs of two or more");
-	if (!json_is_number(between) || json_number_value(between) < 0.0 ||
-	    !json_is_number(limit) || json_number_value(limit) < 0.0)
-		return refuse(err, path, where,
-		    "between and limit, numbers of 0 or more");
-	if (floor->n_entries > 0 && strcmp(to[-1].id, id) >= 0)
-		return refuse(err, path, where, "ids in order, each once");
-	*to = (struct sv_floor_entry){.id = strdup(id),
-	    .runs = (size_t)json_integer_value(runs),
-	    .between = json_number_value(between),
-	    .limit = log1p(json_number_value(limit))};
-	if (to->id == NULL)
-		return sv_err_set(err, SV_ERESOURCE, "floor: out of memory");
-	floor->n_entries++;
-	return 0;
-}
-
-/* A text or null of the machine. */
-static int read_text(json_t *machine, const char *key, char **out,
-    const char *path, struct sv_err *err)
-{
-	json_t *value = json_object_get(machine, key);
-
-	if (!json_is_string(value) && !json_is_null(value))
-		return refuse(err, path, key, "a text or null");
-	if (json_is_string(value)) {
-		*out = strdup(json_string_value(value));
-		if (*out == NULL)
-			return sv_err_set(
-			    err, SV_ERESOURCE, "floor: out of memory");
+	if (!json_is_object(object)) {
+		sv_fields_fault(f, where, "", "expected an object, found %s",
+		    sv_fields_kind(object));
+		return;
 	}
-	return 0;
+	to->id = sv_fields_text(f, object, where, "id", true);
+	to->runs = (size_t)sv_fields_count(f, object, where, "runs", 0);
+	to->between = sv_fields_number(f, object, where, "between");
+	to->limit = log1p(sv_fields_number(f, object, where, "limit"));
+	if (to->runs < 2)
+		sv_fields_fault(f, where, "runs",
+		    "expected two or more, found %zu", to->runs);
+	if (!(to->between >= 0.0))
+		sv_fields_fault(
+		    f, where, "between", "expected a number of 0 or more");
+	if (!(to->limit >= 0.0))
+		sv_fields_fault(
+		    f, where, "limit", "expected a number of 0 or more");
+	if (f->code == 0 && i > 0 && strcmp(to[-1].id, to->id) >= 0)
+		sv_fields_fault(f, where, "id",
+		    "expected ids in ascending order, each once");
+	floor->n_entries += f->code == 0;
 }
 
-static int read_root(
-    struct sv_floor *floor, json_t *root, const char *path, struct sv_err *err)
+static void read_root(struct sv_fields *f, struct sv_floor *floor, json_t *root)
 {
-	const char *schema = json_string_value(json_object_get(root, "schema"));
-	json_t *machine = json_object_get(root, "machine");
-	json_t *memory = json_object_get(machine, "memory_bytes");
-	json_t *entries = json_object_get(root, "floors"), *entry;
-	json_t *runs = json_object_get(root, "runs");
-	size_t i;
-	int code;
+	const char *schema;
+	json_t *machine, *entries;
+	size_t n;
 
-	if (schema == NULL || strcmp(schema, SV_FLOOR_SCHEMA) != 0)
-		return refuse(err, path, "schema", "\"" SV_FLOOR_SCHEMA "\"");
-	if (!json_is_object(machine) || !json_is_array(entries) ||
-	    !json_is_integer(runs))
-		return refuse(err, path, "$",
-		    "machine, an object; runs, a whole number; floors, a list");
-	if ((code = read_text(
-		 machine, "cpu", &floor->machine.cpu, path, err)) != 0 ||
-	    (code = read_text(
-		 machine, "device", &floor->machine.device, path, err)) != 0)
-		return code;
+	if (!json_is_object(root)) {
+		sv_fields_fault(f, "", "", "expected an object, found %s",
+		    sv_fields_kind(root));
+		return;
+	}
+	schema = sv_fields_text(f, root, "", "schema", true);
+	if (strcmp(schema, SV_FLOOR_SCHEMA) != 0)
+		sv_fields_fault(f, "", "schema",
+		    "expected \"" SV_FLOOR_SCHEMA "\", found \"%.40s\"",
+		    schema);
+	machine = sv_fields_object(f, root, "", "machine", true);
+	entries = sv_fields_array(f, root, "", "floors", true);
+	floor->machine.cpu =
+	    sv_fields_text(f, machine, "machine", "cpu", false);
+	floor->machine.device =
+	    sv_fields_text(f, machine, "machine", "device", false);
 	floor->machine.memory_bytes =
-	    json_is_number(memory) ? json_number_value(memory) : NAN;
-	floor->runs = (size_t)json_integer_value(runs);
+	    sv_fields_number(f, machine, "machine", "memory_bytes");
+	floor->runs = (size_t)sv_fields_count(f, root, "", "runs", 0);
+	n = json_array_size(entries);
 	floor->entries =
-	    calloc(json_array_size(entries) + 1, sizeof *floor->entries);
-	if (floor->entries == NULL)
-		return sv_err_set(err, SV_ERESOURCE, "floor: out of memory");
-	json_array_foreach (entries, i, entry)
-		if ((code = read_entry(floor, entry, i, path, err)) != 0)
-			return code;
-	return 0;
+	    sv_result_bytes(floor->store, (n + 1) * sizeof *floor->entries);
+	if (floor->entries == NULL) {
+		sv_fields_no_memory(f);
+		return;
+	}
+	for (size_t i = 0; i < n && f->code == 0; i++)
+		read_entry(f, floor, json_array_get(entries, i), i);
 }
 
 int sv_floor_read(const char *path, struct sv_floor **out, struct sv_err *err)
 {
-	json_error_t error;
-	struct sv_floor *floor = calloc(1, sizeof *floor);
-	FILE *in = fopen(path, "re");
+	struct sv_floor *floor = sv_floor_new();
+	char *bytes = NULL;
+	size_t size = 0;
 	json_t *root = NULL;
-	int code = 0;
+	int code;
 
-	if (floor == NULL) {
-		code = sv_err_set(err, SV_ERESOURCE, "floor: out of memory");
-		goto close_file;
-	}
-	if (in == NULL) {
-		code = sv_err_set(
-		    err, SV_EINPUT, "open %.300s: %s", path, strerror(errno));
-		goto close_file;
-	}
-	root = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
-	if (root == NULL)
-		code = sv_err_set(err, SV_EINPUT,
-		    "%.300s: line %d, column %d: expected JSON, found: %.200s",
-		    path, error.line, error.column, error.text);
-	else
-		code = read_root(floor, root, path, err);
+	if (floor == NULL)
+		return sv_err_set(err, SV_ERESOURCE, "floor: out of memory");
+	code = sv_json_read_bytes(path, "a floor", &bytes, &size, err);
+	if (code == 0)
+		code = sv_json_parse(bytes, size, path, "a floor", &root, err);
+	if (code == 0) {
+		struct sv_fields f = {path, floor->store, err, 0};
 
-close_file:
+		read_root(&f, floor, root);
+		code = f.code;
+		if (code != 0)
+			sv_fields_tidy(err);
+	}
 	json_decref(root);
-	if (in != NULL)
-		fclose(in);
+	free(bytes);
 	if (code == 0)
 		*out = floor;
 	else

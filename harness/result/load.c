@@ -62,7 +62,12 @@ int sv_json_parse(const char *text, size_t n_bytes, const char *name,
 		    "mark, found one",
 		    name);
 	errno = 0;
-	root = json_loadb(text, n_bytes, JSON_REJECT_DUPLICATES, &error);
+	root = sv_json_fast(text, n_bytes);
+	if (root == NULL && errno != ENOMEM) {
+		errno = 0;
+		root =
+		    json_loadb(text, n_bytes, JSON_REJECT_DUPLICATES, &error);
+	}
 	if (root != NULL) {
 		*out = root;
 		return 0;

@@ -33,6 +33,13 @@ SV_MUST_CHECK int sv_measurement_check(
 size_t sv_utf8_length(const char *text);
 
 /*
+ * The tree of a plain JSON object, as jansson would read it: a new reference.
+ * NULL where it is not plain, or wrong: ask jansson then. Also NULL, errno
+ * then says so, where there is no memory.
+ */
+json_t *sv_json_fast(const char *text, size_t n_bytes);
+
+/*
  * A result from the root of a file's tree, which is only read; name stands
  * for the file in messages. Errors: SV_EINPUT, SV_ERESOURCE.
  */

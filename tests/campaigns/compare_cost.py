@@ -5,7 +5,7 @@ usage: compare_cost.py STAVE
 
 Makes pairs of result files, compares them and prints time and memory. Ends
 with 1 where 1000 measurements of 1000 samples each take 1 s or 300 MB; both
-belong to the machine and the build, so this is a script and no test.
+belong to the machine and what else it does, so this is a script and no test.
 """
 import json
 import os

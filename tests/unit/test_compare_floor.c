@@ -131,22 +131,25 @@ static void a_damaged_floor_is_refused_with_the_place(void **state)
 	struct sv_err err;
 
 	(void)state;
-	assert_refused("", "line 1");
+	assert_refused("", "expected a floor, found an empty file");
 	assert_refused("{\"schema\":1}", "schema: expected");
-	assert_refused("[]", "schema: expected");
-	assert_refused("{\"schema\":\"stave.floor/1\"}", "machine, an object");
+	assert_refused("[]", "expected an object");
+	assert_refused("{\"schema\":\"stave.floor/2\"}",
+	    "schema: expected \"stave.floor/1\"");
+	assert_refused("{\"schema\":\"stave.floor/1\"}", "machine: expected");
 	assert_refused("{\"schema\":\"stave.floor/1\",\"machine\":{\"cpu\":1},"
 		       "\"runs\":2,\"floors\":[]}",
-	    "cpu: expected a text");
-	assert_refused(ROOT "7]}", "floors[0]: expected an id");
-	assert_refused(ROOT "{\"id\":\"a/b\",\"runs\":1}]}", "two or more");
+	    "machine.cpu: expected");
+	assert_refused(ROOT "7]}", "floors[0]: expected an object");
+	assert_refused(
+	    ROOT "{\"id\":\"a/b\",\"runs\":1}]}", "expected two or more");
 	assert_refused(ROOT "{\"id\":\"a/b\",\"runs\":2,\"between\":-1,"
 			    "\"limit\":0}]}",
-	    "numbers of 0 or more");
+	    "floors[0].between: expected");
 	assert_refused(ROOT "{\"id\":\"b\",\"runs\":2,\"between\":0,"
 			    "\"limit\":0},{\"id\":\"a\",\"runs\":2,"
 			    "\"between\":0,\"limit\":0}]}",
-	    "floors[1]: expected ids in order");
+	    "floors[1].id: expected ids in ascending order");
 	assert_int_equal(
 	    sv_floor_read("/nowhere/floor.json", &floor, &err), SV_EINPUT);
 }

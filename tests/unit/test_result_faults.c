@@ -261,6 +261,20 @@ static void parsing_survives_every_failed_allocation(void **state)
 	free(bytes);
 }
 
+/* What is plain throughout is read by the fast reader alone. */
+static void fast_parsing_survives_every_failed_allocation(void **state)
+{
+	struct text text;
+	char *bytes = sv_slurp(SV_TEST_FIXTURES "/cli/a.json", &text.n);
+
+	(void)state;
+	text.bytes = bytes;
+	text.tree = json_loadb(bytes, text.n, 0, NULL);
+	fail_each_allocation(parse, &text);
+	json_decref(text.tree);
+	free(bytes);
+}
+
 static void reading_survives_every_failed_allocation(void **state)
 {
 	char *folder = sv_new_folder(), path[4096];
@@ -371,6 +385,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(parsing_survives_every_failed_allocation),
+	    cmocka_unit_test(fast_parsing_survives_every_failed_allocation),
 	    cmocka_unit_test(reading_survives_every_failed_allocation),
 	    cmocka_unit_test(building_survives_every_failed_allocation),
 	    cmocka_unit_test(printing_survives_every_failed_allocation),
