@@ -325,8 +325,8 @@ static int take_floor(const struct arguments *a, struct sv_err *err)
 static const struct argp_option options[] = {
     {"alpha", 'a', "P", 0, "level of significance (0.05)", 0},
     {"min-effect", 'e', "R", 0,
-	"smallest relative difference that matters (0.02); a latency is the "
-	"same until it can differ by 0.05",
+	"smallest relative difference that matters (0.02; the clock allows "
+	"0.005); a latency is the same until it can differ by 0.05",
 	0},
     {"sort", KEY_SORT, "ORDER", 0,
 	"id (by bench), worst or best: which come first", 0},

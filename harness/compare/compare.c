@@ -37,7 +37,6 @@ const char *sv_reason_text(const char *reason)
 	    {"small_effect", "a small difference"},
 	    {"many_tests", "one hit among many tests"},
 	    {"within_floor", "the machine's own variation"},
-	    {"timer_resolution", "the clock's resolution"},
 	    {"control_moved", "a control that moved"},
 	};
 
@@ -115,7 +114,7 @@ static int judge_all(struct sv_comparison *c,
 	if (code != 0)
 		return code;
 	for (size_t i = 0; i < c->n_pairs; i++)
-		sv_pair_judge(&c->pairs[i], options, tests[c->pairs[i].family]);
+		sv_pair_judge(&c->pairs[i], tests[c->pairs[i].family]);
 	apply_controls(c);
 	for (size_t i = 0; i < c->n_pairs; i++)
 		c->counts[c->pairs[i].verdict]++;

@@ -61,6 +61,7 @@ struct sv_pair {
 	const char *clock;    /* which: "sm", "memory" or NULL; static */
 	double p, p_adjusted; /* NaN where no test was possible */
 	double level;	      /* that p_adjusted has to be below */
+	double least;	      /* relative difference that counts */
 	double effect; /* relative difference within which all is the same */
 	double floor;  /* relative difference of the machine itself, or NaN */
 	enum sv_family family;

@@ -38,8 +38,7 @@ static double rounds_for_margin(
 	return rounds * (deviation / wanted) * (deviation / wanted);
 }
 
-static double rounds_wanted(const struct sv_pair *pair,
-    const struct sv_compare_options *options, size_t tests)
+static double rounds_wanted(const struct sv_pair *pair, size_t tests)
 {
 	double n =
 	    (double)(pair->a->n_rounds < pair->b->n_rounds ? pair->a->n_rounds
@@ -57,7 +56,7 @@ static double rounds_wanted(const struct sv_pair *pair,
 	    rounds_for_margin(n, deviation, z_test, size));
 
 	/* Between the two effects either answer may come, the nearer first. */
-	if (size < log1p(options->min_effect))
+	if (size < log1p(pair->least))
 		return same;
 	return fmin(same, fmax(apart, rounds_to_test(pair->level, m)));
 }
@@ -74,8 +73,7 @@ static bool is_decidable(const char *reason)
 	return false;
 }
 
-long sv_pair_further(const struct sv_pair *pair,
-    const struct sv_compare_options *options, size_t tests)
+long sv_pair_further(const struct sv_pair *pair, size_t tests)
 {
 	size_t a = pair->a->n_rounds, b = pair->b->n_rounds;
 	size_t rounds = a < b ? a : b;
@@ -88,7 +86,7 @@ long sv_pair_further(const struct sv_pair *pair,
 		return rounds > 0 && rounds < LEAST_ROUNDS
 			   ? LEAST_ROUNDS - (long)rounds
 			   : -1;
-	wanted = ceil(rounds_wanted(pair, options, tests));
+	wanted = ceil(rounds_wanted(pair, tests));
 	if (!(wanted <= MOST_ROUNDS))
 		return -1;
 	return wanted > (double)rounds ? (long)wanted - (long)rounds : 1;

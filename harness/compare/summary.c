@@ -46,10 +46,13 @@ static struct extent next_bench(
 
 static void print_range(FILE *out, const struct extent *e)
 {
-	if (e->least == e->most)
-		fprintf(out, "%.3gx", e->most);
-	else
-		fprintf(out, "%.3gx to %.3gx", e->least, e->most);
+	char least[32], most[32];
+
+	snprintf(least, sizeof least, "%.2fx", e->least);
+	snprintf(most, sizeof most, "%.2fx", e->most);
+	fputs(least, out);
+	if (strcmp(least, most) != 0)
+		fprintf(out, " to %s", most);
 }
 
 /* "Better in gemm (3 of 4, 1.2x to 2x), …", pairs being sorted by bench. */
@@ -194,7 +197,7 @@ static void print_clock(
 	if (n > 0 && fabs(log(clock)) >= log(1.01)) {
 		qsort(ratios, n, sizeof *ratios, by_value);
 		fprintf(out,
-		    " In %s the middle ratio is %.3gx, and %.3gx at one "
+		    " In %s the middle ratio is %.2fx, and %.2fx at one "
 		    "clock.",
 		    bench, ratios[n / 2], ratios[n / 2] * clock);
 	}

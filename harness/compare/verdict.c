@@ -13,14 +13,15 @@
 #include "stave/units.h"
 
 /* Of the interval, whatever the level of the tests. */
-#define LEVEL		0.95
+#define LEVEL	       0.95
 /* Latencies jitter more; what cannot be this much is nothing. */
-#define LATENCY_EFFECT	0.05
+#define LATENCY_EFFECT 0.05
 /*
- * Resolution of the coarser of the clocks behind a sample, that of CUDA's
- * events (driver API reference, cuEventElapsedTime).
+ * Two quanta of the coarser clock (CUDA's events, 0.5 µs by the driver API
+ * reference, cuEventElapsedTime) in the shortest sample, 200 µs: below it
+ * nothing is measured, whatever is asked for.
  */
-#define CLOCK_QUANTUM_S 0.5e-6
+#define LEAST_EFFECT   0.005
 
 static bool is_among(const char *id, const char *const *patterns)
 {
@@ -148,8 +149,9 @@ int sv_pair_measure(struct sv_pair *pair,
 	pair->p = pair->p_adjusted = NAN;
 	pair->family = sv_pair_family(a, options);
 	pair->level = family_level(pair->family, options->alpha);
-	pair->effect = is_latency(a) ? fmax(options->min_effect, LATENCY_EFFECT)
-				     : options->min_effect;
+	pair->least = fmax(options->min_effect, LEAST_EFFECT);
+	pair->effect =
+	    is_latency(a) ? fmax(pair->least, LATENCY_EFFECT) : pair->least;
 	pair->verdict = SV_UNCLEAR;
 	pair->reason = unsound(a, b);
 	pair->further = -1;
@@ -211,23 +213,8 @@ void sv_pair_cycles(struct sv_pair *pair, const struct sv_comparison *c)
 	pair->clock = clock;
 }
 
-/* Twice what a reading of the clock is good for, of one iteration. */
-static double least_difference_s(const struct sv_measurement *m)
-{
-	bool time = strcmp(m->unit, SV_UNIT_SECONDS) == 0 && m->inner > 0;
-
-	return time ? 2.0 * CLOCK_QUANTUM_S / (double)m->inner : 0.0;
-}
-
-static bool is_below_resolution(const struct sv_pair *pair)
-{
-	return fabs(pair->b->summary.median - pair->a->summary.median) <
-	       fmax(least_difference_s(pair->a), least_difference_s(pair->b));
-}
-
 /* Why a pair with an interval is neither the same nor different. */
-static const char *doubt(const struct sv_pair *pair, double floor,
-    const struct sv_compare_options *options)
+static const char *doubt(const struct sv_pair *pair, double floor)
 {
 	bool apart = pair->log_lo > 0.0 || pair->log_hi < 0.0;
 	double least =
@@ -237,35 +224,32 @@ static const char *doubt(const struct sv_pair *pair, double floor,
 		return "noise";
 	if (!(pair->log_lo > floor || pair->log_hi < -floor))
 		return "within_floor";
-	if (fabs(pair->log_ratio) < log1p(options->min_effect))
+	if (fabs(pair->log_ratio) < log1p(pair->least))
 		return "small_effect";
 	/* Wholly apart, and still not enough: it is the rounds that lack. */
 	return pair->p <= least * (1.0 + 1e-9) ? "few_rounds" : "many_tests";
 }
 
-void sv_pair_judge(struct sv_pair *pair,
-    const struct sv_compare_options *options, size_t tests)
+void sv_pair_judge(struct sv_pair *pair, size_t tests)
 {
 	double same = log1p(pair->effect);
 	double floor = isnan(pair->floor) ? 0.0 : log1p(pair->floor);
 	double lo = pair->log_lo - floor, hi = pair->log_hi + floor;
 
 	if (pair->reason != NULL) {
-		pair->further = sv_pair_further(pair, options, tests);
+		pair->further = sv_pair_further(pair, tests);
 		return;
 	}
 	if (isnan(lo))
 		pair->reason = "few_rounds";
 	else if (lo >= -same && hi <= same)
 		pair->verdict = SV_SAME;
-	else if (is_below_resolution(pair))
-		pair->reason = "timer_resolution";
 	/* Beyond here the interval reaches further than `same`. */
 	else if (pair->p_adjusted < pair->level && (lo > 0.0 || hi < 0.0) &&
-		 fabs(pair->log_ratio) >= log1p(options->min_effect))
+		 fabs(pair->log_ratio) >= log1p(pair->least))
 		pair->verdict = pair->log_ratio > 0.0 ? SV_FASTER : SV_SLOWER;
 	else
-		pair->reason = doubt(pair, floor, options);
+		pair->reason = doubt(pair, floor);
 	if (pair->reason != NULL)
-		pair->further = sv_pair_further(pair, options, tests);
+		pair->further = sv_pair_further(pair, tests);
 }

@@ -22,15 +22,13 @@ void sv_pair_cycles(struct sv_pair *, const struct sv_comparison *);
  * The verdict, once p_adjusted is known; tests: pairs that were corrected
  * together. Where it is unclear, how many rounds more would decide.
  */
-void sv_pair_judge(
-    struct sv_pair *, const struct sv_compare_options *, size_t tests);
+void sv_pair_judge(struct sv_pair *, size_t tests);
 
 /*
  * Rounds on each side that would most likely decide an unclear pair, if its
  * ratio and spread are what they seem; -1 where none would, or too
  * many.
  */
-long sv_pair_further(
-    const struct sv_pair *, const struct sv_compare_options *, size_t tests);
+long sv_pair_further(const struct sv_pair *, size_t tests);
 
 #endif
