@@ -254,20 +254,21 @@ static int read_both(const char *const paths[2], struct sv_result *results[2],
 	return a.code != 0 ? a.code : b.code;
 }
 
-static int compare(struct arguments *a, struct sv_err *err)
+static int compare(const struct arguments *a, struct sv_err *err)
 {
 	struct sv_result *results[2] = {NULL, NULL};
 	struct sv_floor *floors[MAX_FLOORS + 1] = {NULL};
+	struct sv_compare_options options = a->options;
 	struct sv_comparison *c = NULL;
 	int status = 0, code;
 
-	a->options.controls = a->controls;
-	a->options.floors = (const struct sv_floor *const *)floors;
+	options.controls = a->controls;
+	options.floors = (const struct sv_floor *const *)floors;
 	code = read_both(a->results, results, err);
 	if (code == 0)
 		code = read_floors(a, results, floors, err);
 	if (code == 0)
-		code = sv_compare(results[0], results[1], &a->options, &c, err);
+		code = sv_compare(results[0], results[1], &options, &c, err);
 	if (code == 0)
 		code = print(a, c, err);
 	if (code != 0)

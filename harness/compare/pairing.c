@@ -221,10 +221,12 @@ static int match_lonely(struct sv_comparison *c, struct sv_err *err)
 	size_t n_a = c->n_only_a, n_b = c->n_only_b, i = 0, j = 0;
 	struct lonely *a = gather(c->a, c->only_a, n_a);
 	struct lonely *b = gather(c->b, c->only_b, n_b);
-	int code = a == NULL || b == NULL ? no_memory(err) : 0;
+	int code = 0;
 
-	if (code != 0)
+	if (a == NULL || b == NULL) {
+		code = no_memory(err);
 		goto free_lists;
+	}
 	c->n_only_a = c->n_only_b = 0;
 	while (code == 0 && (i < n_a || j < n_b)) {
 		int order = i == n_a   ? 1

@@ -147,7 +147,7 @@ int sv_stats_ratio(const double *a, size_t n_a, const double *b, size_t n_b,
 	    (code = check_positive(b, n_b, "B", err)) != 0 ||
 	    (code = interval_rank(n_a, n_b, level, &rank, err)) != 0)
 		return code;
-	logs = calloc(n_a + n_b, sizeof *logs);
+	logs = calloc(n_a + n_b + 1, sizeof *logs);
 	if (logs == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "ratio: out of memory");
 	const struct logs l = {logs, logs + n_a, n_a, n_b};
