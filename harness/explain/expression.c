@@ -190,6 +190,15 @@ int sv_expression_new(
 	return 0;
 }
 
+struct sv_expression *sv_expression_copy(const struct sv_expression *e)
+{
+	struct sv_expression *copy = e != NULL ? malloc(sizeof *copy) : NULL;
+
+	if (copy != NULL)
+		*copy = *e;
+	return copy;
+}
+
 void sv_expression_free(struct sv_expression *e)
 {
 	free(e);

@@ -15,6 +15,8 @@ struct sv_expression;
  */
 SV_MUST_CHECK int sv_expression_new(
     const char *text, struct sv_expression **out, struct sv_err *err);
+/* NULL when out of memory, and for NULL. */
+struct sv_expression *sv_expression_copy(const struct sv_expression *);
 void sv_expression_free(struct sv_expression *);
 
 /* The value at a batch; not finite where the arithmetic is not. */

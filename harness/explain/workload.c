@@ -328,6 +328,43 @@ int sv_workload_parse(const char *text, size_t n_bytes, const char *name,
 	return 0;
 }
 
+int sv_workload_copy(const struct sv_workload *from, struct sv_workload **out,
+    struct sv_err *err)
+{
+	struct sv_workload *w = calloc(1, sizeof *w);
+	bool complete = w != NULL;
+
+	if (complete) {
+		*w = *from;
+		w->store = sv_result_new();
+		w->gemm = calloc(from->n_gemm + 1, sizeof *w->gemm);
+		complete = w->store != NULL && w->gemm != NULL;
+		w->n_gemm = w->gemm != NULL ? from->n_gemm : 0;
+	}
+	for (size_t i = 0; complete && i < from->n_gemm; i++) {
+		const struct sv_gemm_terms *g = &from->gemm[i];
+
+		w->gemm[i] = (struct sv_gemm_terms){sv_expression_copy(g->m),
+		    sv_expression_copy(g->n), sv_expression_copy(g->k),
+		    sv_expression_copy(g->count)};
+		complete = w->gemm[i].m != NULL && w->gemm[i].n != NULL &&
+			   w->gemm[i].k != NULL &&
+			   (w->gemm[i].count != NULL) == (g->count != NULL);
+	}
+	if (complete) {
+		w->name = sv_result_text(w->store, from->name);
+		w->title = sv_result_text(w->store, from->title);
+		complete = w->name != NULL;
+	}
+	if (!complete) {
+		sv_workload_free(w);
+		return sv_err_set(
+		    err, SV_ERESOURCE, "copy a workload: out of memory");
+	}
+	*out = w;
+	return 0;
+}
+
 void sv_workload_free(struct sv_workload *w)
 {
 	if (w == NULL)
@@ -339,7 +376,8 @@ void sv_workload_free(struct sv_workload *w)
 		sv_expression_free(w->gemm[i].count);
 	}
 	free(w->gemm);
-	sv_result_free(w->store);
+	if (w->store != NULL)
+		sv_result_free(w->store);
 	free(w);
 }
 

@@ -108,6 +108,10 @@ const char *const *sv_workload_not_modelled(const struct sv_workload *);
 SV_MUST_CHECK int sv_workload_set(struct sv_workload *, const char *key,
     const char *value, struct sv_err *err);
 
+/* An independent copy. Errors: SV_ERESOURCE. */
+SV_MUST_CHECK int sv_workload_copy(
+    const struct sv_workload *, struct sv_workload **out, struct sv_err *err);
+
 /*
  * The demand at `batch` samples a step. *out is the caller's; release with
  * sv_demand_fini. Errors: SV_EINPUT where an expression has no finite,
