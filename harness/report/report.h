@@ -11,6 +11,7 @@
 
 #include "checklist.h"
 #include "compare.h"
+#include "explain.h"
 #include "result.h"
 
 struct sv_report_style {
@@ -40,5 +41,11 @@ void sv_report_comparison_csv(const struct sv_comparison *, FILE *out);
 /* What a machine's own runs differ by. */
 void sv_report_floor(
     const struct sv_floor *, FILE *out, const struct sv_report_style *);
+/* One workload in full: verdict, bars, causes, what was ruled out. */
+void sv_report_explanation(
+    const struct sv_explanation *, FILE *out, const struct sv_report_style *);
+/* Several workloads of the same two results, a line each. */
+void sv_report_explanations(const struct sv_explanation *const *, size_t n,
+    FILE *out, const struct sv_report_style *);
 
 #endif

@@ -13,6 +13,16 @@ size_t sv_report_columns(const struct sv_report_style *style)
 							  : COLUMNS;
 }
 
+/* What a terminal must not be given becomes spaces. */
+static void put_word(const char *word, size_t n, FILE *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)word[i];
+
+		fputc(c < 0x20 || c == 0x7f ? ' ' : c, out);
+	}
+}
+
 void sv_report_wrapped(const char *text, size_t width, size_t indent, FILE *out)
 {
 	size_t column = indent;
@@ -30,7 +40,7 @@ void sv_report_wrapped(const char *text, size_t width, size_t indent, FILE *out)
 			fputc(' ', out);
 			column++;
 		}
-		fprintf(out, "%.*s", (int)n, text);
+		put_word(text, n, out);
 		column += wide;
 		text += n;
 		text += strspn(text, " ");
