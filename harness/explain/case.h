@@ -21,6 +21,9 @@ struct sv_case {
 	struct sv_side a, b;
 	enum sv_curve_name memory_op;
 	struct sv_step_plan *plan_a, *plan_b;
+	/* The step as benched, where both sides measured it; or NULL. */
+	struct sv_step_plan *benched_a, *benched_b;
+	size_t measured_a, measured_b; /* measurements */
 	struct sv_step_facts facts_a, facts_b;
 	struct sv_stages stages_a, stages_b;
 	struct sv_attribution shares;
@@ -44,7 +47,12 @@ struct sv_case {
 SV_PRINTF(2, 3)
 const char *sv_case_text(struct sv_case *, const char *fmt, ...);
 
-/* Stages of a changed B; the list of products is B's where they are B's. */
+/*
+ * Stages of two changed sides, and of a changed B alone; what either side has
+ * no measurement for is left out of both.
+ */
+void sv_case_both(struct sv_case *, const struct sv_side *a,
+    const struct sv_side *b, struct sv_stages *out_a, struct sv_stages *out_b);
 void sv_case_stages(
     struct sv_case *, const struct sv_side *, struct sv_stages *out);
 

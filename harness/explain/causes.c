@@ -45,34 +45,64 @@ const char *sv_case_word(const struct sv_case *c, bool of_b, const char *path)
 	return json_string_value(field(c, of_b, path));
 }
 
+/* The list of products in the arena: it outlives its plan. */
+static int keep_products(struct sv_case *c, struct sv_stages *s)
+{
+	struct sv_gemm_time *list =
+	    sv_result_bytes(c->x->store, (s->gemm.n + 1) * sizeof *list);
+
+	if (list == NULL)
+		return sv_err_set(
+		    c->err, SV_ERESOURCE, "explain: out of memory");
+	memcpy(list, s->gemm.list, s->gemm.n * sizeof *list);
+	s->gemm.list = list;
+	return 0;
+}
+
+void sv_case_both(struct sv_case *c, const struct sv_side *a,
+    const struct sv_side *b, struct sv_stages *out_a, struct sv_stages *out_b)
+{
+	const struct sv_side *sides[] = {a, b};
+	struct sv_stages *outs[] = {out_a, out_b};
+	struct sv_step_facts facts[2];
+	int code = 0;
+
+	for (int i = 0; code == 0 && i < 2; i++) {
+		struct sv_step_plan *plan = NULL;
+
+		*outs[i] = i == 0 ? c->stages_a : c->stages_b;
+		code = sv_step_plan_new(
+		    sides[i], c->memory_op, &facts[i], &plan, c->err);
+		if (code != 0)
+			break;
+		sv_step_stages(plan, sides[i]->in->medians, outs[i]);
+		code = keep_products(c, outs[i]);
+		sv_step_plan_free(plan);
+	}
+	/* What the model misses of a sample, it misses at every batch. */
+	out_a->unexplained_s =
+	    c->stages_a.unexplained_s * (double)a->batch / (double)c->a.batch;
+	out_b->unexplained_s =
+	    c->stages_b.unexplained_s * (double)b->batch / (double)c->b.batch;
+	for (int i = 0; code == 0 && i < SV_N_COMPONENTS; i++)
+		if (facts[0].missing[i] || facts[1].missing[i] ||
+		    c->facts_a.missing[i] || c->facts_b.missing[i]) {
+			sv_stage_drop(out_a, (enum sv_component)i);
+			sv_stage_drop(out_b, (enum sv_component)i);
+		}
+	if (c->code == 0)
+		c->code = code;
+}
+
 void sv_case_stages(
     struct sv_case *c, const struct sv_side *side, struct sv_stages *out)
 {
-	struct sv_step_facts facts;
-	struct sv_step_plan *plan = NULL;
-	struct sv_gemm_time *list;
-	int code = sv_step_plan_new(side, c->memory_op, &facts, &plan, c->err);
+	struct sv_stages a;
+	struct sv_side other = c->a;
 
-	*out = c->stages_b;
-	if (code == 0) {
-		sv_step_stages(plan, side->in->medians, out);
-		list = sv_result_bytes(
-		    c->x->store, (out->gemm.n + 1) * sizeof *list);
-		if (list == NULL) {
-			code = sv_err_set(
-			    c->err, SV_ERESOURCE, "explain: out of memory");
-		} else {
-			memcpy(
-			    list, out->gemm.list, out->gemm.n * sizeof *list);
-			out->gemm.list = list;
-		}
-	}
-	for (int i = 0; code == 0 && i < SV_N_COMPONENTS; i++)
-		if (c->facts_a.missing[i] || c->facts_b.missing[i])
-			sv_stage_drop(out, (enum sv_component)i);
-	sv_step_plan_free(plan);
-	if (c->code == 0)
-		c->code = code;
+	/* A at the same batch lacks what it lacks there. */
+	other.batch = side->batch;
+	sv_case_both(c, &other, side, &a, out);
 }
 
 bool sv_case_worth(const struct sv_case *c, double before_s, double after_s)

@@ -33,18 +33,10 @@ static enum sv_precision twin_of(enum sv_precision p)
 	return p == SV_FP16 ? SV_BF16 : p == SV_BF16 ? SV_FP16 : p;
 }
 
-static enum sv_precision precision_of(
-    const struct sv_case *c, const struct sv_workload *w)
+static enum sv_precision precision_of(const struct sv_workload *w)
 {
-	struct sv_demand d;
-	bool bf16 = false;
-
-	(void)c;
-	if (sv_workload_demand(w, 1, &d, NULL) == 0) {
-		bf16 = d.bf16;
-		sv_demand_fini(&d);
-	}
-	return sv_precision_of(sv_workload_defaults(w)->precision, bf16);
+	return sv_precision_of(
+	    sv_workload_defaults(w)->precision, sv_workload_amp_is_bf16(w));
 }
 
 /* Rate of the best product over the theoretical peak; NaN unknown. */
@@ -527,7 +519,7 @@ static void small_batch(struct sv_case *c)
 
 void sv_causes_device(struct sv_case *c)
 {
-	enum sv_precision p = precision_of(c, c->request->workload_b);
+	enum sv_precision p = precision_of(c->request->workload_b);
 	bool alone = false;
 	double shortfall;
 

@@ -40,6 +40,19 @@ static void drop_missing(const struct sv_case *c, struct sv_stages *s)
 			sv_stage_drop(s, (enum sv_component)i);
 }
 
+/* What the step benchmark measured beyond what the model says of it. */
+static double unexplained(const struct sv_case *c, struct sv_step_plan *benched,
+    const double *values, size_t index)
+{
+	struct sv_stages s;
+
+	if (benched == NULL)
+		return 0.0;
+	sv_step_stages(benched, values, &s);
+	drop_missing(c, &s);
+	return values[index] - sv_step_time(&s);
+}
+
 static void stages_of(struct sv_case *c, const double *values_a,
     const double *values_b, struct sv_stages *a, struct sv_stages *b)
 {
@@ -47,39 +60,10 @@ static void stages_of(struct sv_case *c, const double *values_a,
 	sv_step_stages(c->plan_b, values_b, b);
 	drop_missing(c, a);
 	drop_missing(c, b);
-}
-
-static int start(struct sv_case *c)
-{
-	const struct sv_explain_request *r = c->request;
-	long batch_a = sv_workload_defaults(r->workload_a)->batch;
-	long batch_b = sv_workload_defaults(r->workload_b)->batch;
-	int code = sv_inputs_new(r->a, &c->in_a, c->err);
-
-	if (code == 0)
-		code = sv_inputs_new(r->b, &c->in_b, c->err);
-	if (code != 0)
-		return code;
-	c->a = sv_side_plain(c->in_a, r->workload_a, batch_a);
-	c->b = sv_side_plain(c->in_b, r->workload_b, batch_b);
-	c->memory_op = sv_memory_op(c->in_a, c->in_b);
-	code = sv_step_plan_new(
-	    &c->a, c->memory_op, &c->facts_a, &c->plan_a, c->err);
-	if (code == 0)
-		code = sv_step_plan_new(
-		    &c->b, c->memory_op, &c->facts_b, &c->plan_b, c->err);
-	if (code != 0)
-		return code;
-	stages_of(
-	    c, c->in_a->medians, c->in_b->medians, &c->stages_a, &c->stages_b);
-	c->mended = c->stages_b;
-	if (sv_step_time(&c->stages_a) > 0.0 &&
-	    sv_step_time(&c->stages_b) > 0.0)
-		return 0;
-	return sv_err_set(c->err, SV_EINPUT,
-	    "explain %.60s: expected measurements that the step needs in both "
-	    "results, found none in common; `stave run` measures them",
-	    sv_workload_name(r->workload_b));
+	a->unexplained_s =
+	    unexplained(c, c->benched_a, values_a, c->measured_a);
+	b->unexplained_s =
+	    unexplained(c, c->benched_b, values_b, c->measured_b);
 }
 
 static bool param_equals(
@@ -99,6 +83,17 @@ static bool param_equals(
 	return strcmp(name, "habit") == 0;
 }
 
+/* The benchmark names what amp is made of. */
+static bool is_precision(
+    const struct sv_measurement *m, const struct sv_workload *w)
+{
+	const char *word = sv_workload_defaults(w)->precision;
+	enum sv_precision p = sv_precision_of(word, sv_workload_amp_is_bf16(w));
+
+	return param_equals(m, "precision", word) ||
+	       param_equals(m, "precision", sv_precision_name(p));
+}
+
 /* The step as it was measured; NULL where it was not. */
 static const struct sv_measurement *measured_step(
     const struct sv_result *r, const struct sv_workload *w)
@@ -114,45 +109,99 @@ static const struct sv_measurement *measured_step(
 		    strcmp(m->metric, "time") == 0 &&
 		    m->check != SV_CHECK_FAIL && m->summary.median > 0.0 &&
 		    param_equals(m, "workload", sv_workload_name(w)) &&
-		    param_equals(m, "batch", batch) &&
-		    param_equals(m, "precision", d->precision) &&
+		    param_equals(m, "batch", batch) && is_precision(m, w) &&
 		    param_equals(m, "habit", "baseline"))
 			return m;
 	}
 	return NULL;
 }
 
+/* Where both sides have a measured step, hold the model against it. */
+static int find_measured(struct sv_case *c)
+{
+	const struct sv_explain_request *r = c->request;
+	const struct sv_measurement *a, *b;
+	struct sv_step_facts unused;
+	struct sv_side side_a = c->a, side_b = c->b;
+	int code;
+
+	if (r->altered)
+		return 0;
+	a = measured_step(r->a, r->workload_a);
+	b = measured_step(r->b, r->workload_b);
+	if (a == NULL || b == NULL)
+		return 0;
+	c->measured_a = (size_t)(a - r->a->measurements);
+	c->measured_b = (size_t)(b - r->b->measurements);
+	c->in_a->used[c->measured_a] = c->in_b->used[c->measured_b] = true;
+	side_a.benched = side_b.benched = true;
+	code = sv_step_plan_new(
+	    &side_a, c->memory_op, &unused, &c->benched_a, c->err);
+	if (code == 0)
+		code = sv_step_plan_new(
+		    &side_b, c->memory_op, &unused, &c->benched_b, c->err);
+	return code;
+}
+
+static int start(struct sv_case *c)
+{
+	const struct sv_explain_request *r = c->request;
+	long batch_a = sv_workload_defaults(r->workload_a)->batch;
+	long batch_b = sv_workload_defaults(r->workload_b)->batch;
+	int code = sv_inputs_new(r->a, &c->in_a, c->err);
+
+	if (code == 0)
+		code = sv_inputs_new(r->b, &c->in_b, c->err);
+	if (code != 0)
+		return code;
+	c->a = sv_side_plain(c->in_a, r->workload_a, batch_a);
+	c->b = sv_side_plain(c->in_b, r->workload_b, batch_b);
+	c->a.other = c->in_b;
+	c->b.other = c->in_a;
+	c->memory_op = sv_memory_op(c->in_a, c->in_b);
+	code = sv_step_plan_new(
+	    &c->a, c->memory_op, &c->facts_a, &c->plan_a, c->err);
+	if (code == 0)
+		code = sv_step_plan_new(
+		    &c->b, c->memory_op, &c->facts_b, &c->plan_b, c->err);
+	if (code == 0)
+		code = find_measured(c);
+	if (code != 0)
+		return code;
+	stages_of(
+	    c, c->in_a->medians, c->in_b->medians, &c->stages_a, &c->stages_b);
+	c->mended = c->stages_b;
+	if (sv_step_time(&c->stages_a) > 0.0 &&
+	    sv_step_time(&c->stages_b) > 0.0)
+		return 0;
+	return sv_err_set(c->err, SV_EINPUT,
+	    "explain %.60s: expected measurements that the step needs in both "
+	    "results, found none in common; `stave run` measures them",
+	    sv_workload_name(r->workload_b));
+}
+
 /* Steps, shares, and what a measured step says against them. */
 static void attribute(struct sv_case *c)
 {
-	const struct sv_explain_request *r = c->request;
 	struct sv_explanation *x = c->x;
-	const struct sv_measurement *a = NULL, *b = NULL;
 	double scale =
 	    fmax(sv_step_time(&c->stages_a), sv_step_time(&c->stages_b));
-	double model_gap, gap;
+	double gap;
 
-	if (!r->altered) {
-		a = measured_step(r->a, r->workload_a);
-		b = measured_step(r->b, r->workload_b);
-	}
-	x->has_measured_step = a != NULL && b != NULL;
-	if (x->has_measured_step)
-		scale = fmax(scale, fmax(a->summary.median, b->summary.median));
 	sv_attribute(&c->stages_a, &c->stages_b, scale, &c->shares);
-	x->a.model_s = x->a.step_s = c->shares.a_s;
-	x->b.model_s = x->b.step_s = c->shares.b_s;
+	x->a.step_s = c->shares.a_s;
+	x->b.step_s = c->shares.b_s;
+	x->unexplained_s = c->shares.share_s[SV_UNEXPLAINED];
+	x->has_measured_step = c->benched_b != NULL;
 	if (!x->has_measured_step)
 		return;
-	x->measured_a_s = x->a.step_s = sv_on_grid(a->summary.median, scale);
-	x->measured_b_s = x->b.step_s = sv_on_grid(b->summary.median, scale);
-	x->a.ci95 = a->summary.ci95;
-	x->b.ci95 = b->summary.ci95;
-	x->model_error = fmax(fabs(x->a.model_s / x->measured_a_s - 1.0),
-	    fabs(x->b.model_s / x->measured_b_s - 1.0));
+	x->measured_a_s = c->in_a->medians[c->measured_a];
+	x->measured_b_s = c->in_b->medians[c->measured_b];
+	x->model_a_s = x->measured_a_s - c->stages_a.unexplained_s;
+	x->model_b_s = x->measured_b_s - c->stages_b.unexplained_s;
+	x->model_error = fmax(fabs(x->model_a_s / x->measured_a_s - 1.0),
+	    fabs(x->model_b_s / x->measured_b_s - 1.0));
 	gap = x->b.step_s - x->a.step_s;
-	model_gap = x->b.model_s - x->a.model_s;
-	x->unexplained_s = gap - model_gap;
 	x->is_withheld = fabs(x->unexplained_s) > WITHHOLD * fabs(gap) &&
 			 fabs(x->unexplained_s) > LEAST_EFFECT * x->b.step_s;
 }
@@ -232,10 +281,9 @@ static int resample(struct sv_case *c, struct sv_err *err)
 	int code = 0;
 
 	x->speedup_ci95 = none;
-	for (int k = 0; k < SV_EXPLAINED_COMPONENTS; k++)
+	x->a.ci95 = x->b.ci95 = none;
+	for (int k = 0; k < SV_N_COMPONENTS; k++)
 		x->components[k].share_ci95 = none;
-	if (!x->has_measured_step)
-		x->a.ci95 = x->b.ci95 = none;
 	if (n < 40 || (!has_spread(c->in_a) && !has_spread(c->in_b)))
 		goto free_rows;
 	if (values_a == NULL || values_b == NULL || rows == NULL) {
@@ -246,8 +294,6 @@ static int resample(struct sv_case *c, struct sv_err *err)
 	for (int k = 0; k < SV_N_COMPONENTS; k++)
 		x->components[k].share_ci95 =
 		    middle(rows + (3 + (size_t)k) * n, n);
-	if (x->has_measured_step)
-		goto free_rows;
 	x->a.ci95 = middle(rows, n);
 	x->b.ci95 = middle(rows + n, n);
 	x->speedup_ci95 = middle(rows + 2 * n, n);
@@ -264,11 +310,7 @@ static void judge(struct sv_explanation *x)
 	const struct sv_interval *ci = &x->speedup_ci95;
 
 	x->speedup = x->a.step_s / x->b.step_s;
-	if (x->has_measured_step && !isnan(x->a.ci95.lo) &&
-	    !isnan(x->b.ci95.lo)) {
-		x->speedup_ci95.lo = x->a.ci95.lo / x->b.ci95.hi;
-		x->speedup_ci95.hi = x->a.ci95.hi / x->b.ci95.lo;
-	}
+
 	if (fabs(x->speedup - 1.0) < LEAST_EFFECT ||
 	    (ci->lo <= 1.0 && ci->hi >= 1.0))
 		x->verdict = SV_NO_DIFFERENCE;
@@ -325,7 +367,6 @@ static void fill_components(struct sv_case *c)
 {
 	struct sv_attribution parts_a, parts_b;
 	struct sv_explanation *x = c->x;
-	struct sv_explained_component *rest = &x->components[SV_N_COMPONENTS];
 
 	parts_of(&c->stages_a, &parts_a);
 	parts_of(&c->stages_b, &parts_b);
@@ -338,19 +379,10 @@ static void fill_components(struct sv_case *c)
 		e->a_part_s = parts_a.share_s[i];
 		e->b_part_s = parts_b.share_s[i];
 		e->share_s = c->shares.share_s[i];
-		e->if_b_had_a_s =
-		    c->shares.if_b_had_a_s[i] + (x->b.step_s - x->b.model_s);
+		e->if_b_had_a_s = c->shares.if_b_had_a_s[i];
 		e->evidence = ids_of(c, i, &e->n_evidence);
 		e->confidence = confidence_of(c, i);
 	}
-	rest->name = "unexplained";
-	rest->a_s = x->a.step_s - x->a.model_s;
-	rest->b_s = x->b.step_s - x->b.model_s;
-	rest->a_part_s = rest->a_s;
-	rest->b_part_s = rest->b_s;
-	rest->share_s = x->unexplained_s;
-	rest->if_b_had_a_s = x->b.model_s + rest->a_s;
-	rest->confidence = x->has_measured_step ? "high" : "low";
 }
 
 static int list_not_modelled(struct sv_case *c, struct sv_err *err)
@@ -383,17 +415,16 @@ static int list_not_modelled(struct sv_case *c, struct sv_err *err)
 	return c->code;
 }
 
-/* Both steps at another batch; the sides' own batches keep their ratio. */
+/* Both steps at another batch. */
 static int steps_at(struct sv_case *c, long batch, struct sv_batch_row *row)
 {
 	struct sv_side a = c->a, b = c->b;
-	struct sv_stages s;
+	struct sv_stages stages_a, stages_b;
 
 	a.batch = b.batch = batch;
-	sv_case_stages(c, &a, &s);
-	row->a_s = sv_step_time(&s);
-	sv_case_stages(c, &b, &s);
-	row->b_s = sv_step_time(&s);
+	sv_case_both(c, &a, &b, &stages_a, &stages_b);
+	row->a_s = sv_step_time(&stages_a);
+	row->b_s = sv_step_time(&stages_b);
 	row->batch = batch;
 	row->speedup = row->a_s / row->b_s;
 	return c->code;
@@ -555,7 +586,7 @@ static void withhold(struct sv_case *c)
 	    "The model says %.3g and %.3g ms for A and B, the measured steps "
 	    "are %.3g and %.3g ms: what separates them is not among the "
 	    "measured parts.",
-	    1e3 * x->a.model_s, 1e3 * x->b.model_s, 1e3 * x->measured_a_s,
+	    1e3 * x->model_a_s, 1e3 * x->model_b_s, 1e3 * x->measured_a_s,
 	    1e3 * x->measured_b_s);
 	sv_case_add(c, &f);
 	sv_causes_rank(c);
@@ -678,6 +709,8 @@ static int assemble(struct sv_case *c, struct sv_err *err)
 
 static void close_case(struct sv_case *c)
 {
+	sv_step_plan_free(c->benched_a);
+	sv_step_plan_free(c->benched_b);
 	sv_step_plan_free(c->plan_a);
 	sv_step_plan_free(c->plan_b);
 	sv_inputs_free(c->in_a);

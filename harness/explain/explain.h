@@ -52,7 +52,6 @@ struct sv_explained_side {
 	double step_s, rate;
 	struct sv_interval ci95;
 	const char *limiting; /* component; NULL when the step is nothing */
-	double model_s;	      /* the model's, where a measured step leads */
 };
 
 struct sv_explained_component {
@@ -110,8 +109,10 @@ struct sv_explanation {
 	const char *crossover_why;
 	struct sv_batch_row *by_batch;
 	size_t n_by_batch;
-	bool has_measured_step;
-	double measured_a_s, measured_b_s, model_error;
+	bool has_measured_step; /* by the step benchmark, on both sides */
+	double measured_a_s, measured_b_s;
+	double model_a_s, model_b_s; /* the model's of the same */
+	double model_error;	     /* relative, the larger */
 	double unexplained_s;
 	/* The model and the measured step disagree: no story is told. */
 	bool is_withheld;

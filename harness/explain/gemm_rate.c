@@ -11,14 +11,15 @@
 /* A shape this far away, in doublings of its sides, counts half. */
 #define REACH 1.0
 
+/* The side of a cube of as much work as the call holds. */
 static double size_of(const struct sv_gemm_point *p)
 {
-	return cbrt(p->m * p->n * p->k);
+	return cbrt(p->m * p->n * p->k * p->count);
 }
 
 static bool is_cube(const struct sv_gemm_point *p)
 {
-	return p->m == p->n && p->n == p->k;
+	return p->m == p->n && p->n == p->k && p->count == 1.0;
 }
 
 static double element_bytes(enum sv_precision precision)
@@ -60,6 +61,22 @@ static struct bracket bracket_of(
 	return b;
 }
 
+/* Whether cubes of several sizes were measured. */
+static bool has_sizes(const struct sv_gemm_points *g)
+{
+	double first = NAN;
+
+	for (size_t i = 0; i < g->n; i++) {
+		if (!is_cube(&g->points[i]))
+			continue;
+		if (isnan(first))
+			first = g->points[i].m;
+		else if (g->points[i].m != first)
+			return true;
+	}
+	return false;
+}
+
 static void add_term(struct sv_gemm_plan *plan, size_t index, double weight)
 {
 	size_t i = 0;
@@ -95,7 +112,7 @@ static void add_rate_over_size(const struct sv_inputs *in,
 		    in, e, p->index, far ? SV_EXTRAPOLATED : SV_MEASURED);
 		add_term(plan, p->index, weight);
 		/* Small work no longer fills the card: time falls slowly. */
-		if (b.below == NULL && is_cube(p))
+		if (b.below == NULL && is_cube(p) && has_sizes(g))
 			plan->log_factor += weight * 2.0 * log(size / s);
 		return;
 	}
@@ -120,18 +137,43 @@ static double log_rate(const struct sv_gemm_plan *plan, const double *values)
 }
 
 /*
+ * How far below its best a card stays at this size: by the other result,
+ * where this one knows its best alone.
+ */
+static double log_borrowed(const struct sv_inputs *in,
+    const struct sv_inputs *other, enum sv_precision precision,
+    const struct sv_gemm_point *shape, struct sv_evidence *e)
+{
+	struct sv_gemm_plan there = {.n = 0};
+	double below;
+
+	if (other == NULL || has_sizes(&in->gemm[precision]) ||
+	    !has_sizes(&other->gemm[precision]))
+		return 0.0;
+	add_rate_over_size(
+	    other, &other->gemm[precision], size_of(shape), 1.0, &there, NULL);
+	below = log_rate(&there, other->medians) -
+		log(sv_gemm_plateau(other, precision));
+	if (below < 0.0 && e != NULL && e->quality < SV_SUBSTITUTED)
+		e->quality = SV_SUBSTITUTED;
+	return fmin(below, 0.0);
+}
+
+/*
  * Add weight times the logarithm of what a cube of this size would give, or
  * of what memory feeds where that is less: which one, the medians decide.
  */
-static void add_base(const struct sv_inputs *in, enum sv_precision precision,
-    const struct sv_gemm_point *shape, double bandwidth_Bps, double weight,
-    struct sv_gemm_plan *plan, struct sv_evidence *e)
+static void add_base(const struct sv_inputs *in, const struct sv_inputs *other,
+    enum sv_precision precision, const struct sv_gemm_point *shape,
+    double bandwidth_Bps, double weight, struct sv_gemm_plan *plan,
+    struct sv_evidence *e)
 {
 	const struct sv_gemm_points *g = &in->gemm[precision];
 	double fed = fed_rate(precision, shape, bandwidth_Bps);
 	struct sv_gemm_plan alone = {.n = 0};
 
 	add_rate_over_size(in, g, size_of(shape), 1.0, &alone, e);
+	alone.log_factor += log_borrowed(in, other, precision, shape, e);
 	if (log(fed) < log_rate(&alone, in->medians)) {
 		plan->log_factor += weight * log(fed);
 		return;
@@ -166,8 +208,9 @@ static double weight_of(
 
 /* By what factor shapes near this one differ from cubes of their size. */
 static void add_correction(const struct sv_inputs *in,
-    enum sv_precision precision, const struct sv_gemm_point *shape,
-    double bandwidth_Bps, struct sv_gemm_plan *plan, struct sv_evidence *e)
+    const struct sv_inputs *other, enum sv_precision precision,
+    const struct sv_gemm_point *shape, double bandwidth_Bps,
+    struct sv_gemm_plan *plan, struct sv_evidence *e)
 {
 	const struct sv_gemm_points *g = &in->gemm[precision];
 	double all = 1.0 / (REACH * REACH);
@@ -182,7 +225,8 @@ static void add_correction(const struct sv_inputs *in,
 		if (is_cube(p) || weight < 0.01)
 			continue;
 		add_term(plan, p->index, weight);
-		add_base(in, precision, p, bandwidth_Bps, -weight, plan, NULL);
+		add_base(in, other, precision, p, bandwidth_Bps, -weight, plan,
+		    NULL);
 		sv_evidence_add(in, e, p->index, SV_MEASURED);
 	}
 }
@@ -190,7 +234,7 @@ static void add_correction(const struct sv_inputs *in,
 /* What stands in for a precision that was not measured. */
 static const enum sv_precision substitutes[SV_N_PRECISIONS][3] = {
     [SV_FP32] = {SV_TF32, SV_FP16, SV_BF16},
-    [SV_TF32] = {SV_FP32, SV_BF16, SV_FP16},
+    [SV_TF32] = {SV_FP16, SV_BF16, SV_FP32},
     [SV_FP16] = {SV_BF16, SV_TF32, SV_FP32},
     [SV_BF16] = {SV_FP16, SV_TF32, SV_FP32},
 };
@@ -198,14 +242,19 @@ static const enum sv_precision substitutes[SV_N_PRECISIONS][3] = {
 static double ratio_of_peaks(
     const struct sv_inputs *in, enum sv_precision to, enum sv_precision from)
 {
+	/* Where no peak is known: tensor cores do TF32 at half of FP16. */
+	static const double usual[] = {
+	    [SV_FP32] = 1.0, [SV_TF32] = 1.0, [SV_FP16] = 2.0, [SV_BF16] = 2.0};
 	double ratio = in->peak_flops[to] / in->peak_flops[from];
 
-	return isfinite(ratio) && ratio > 0.0 ? ratio : 1.0;
+	if (isfinite(ratio) && ratio > 0.0)
+		return ratio;
+	return from == SV_FP32 || to == SV_FP32 ? 1.0 : usual[to] / usual[from];
 }
 
-bool sv_gemm_plan(const struct sv_inputs *in, enum sv_precision precision,
-    const struct sv_gemm_point *shape, double bandwidth_Bps,
-    struct sv_gemm_plan *out, struct sv_evidence *e)
+bool sv_gemm_plan(const struct sv_inputs *in, const struct sv_inputs *other,
+    enum sv_precision precision, const struct sv_gemm_point *shape,
+    double bandwidth_Bps, struct sv_gemm_plan *out, struct sv_evidence *e)
 {
 	enum sv_precision from = precision;
 
@@ -220,8 +269,8 @@ bool sv_gemm_plan(const struct sv_inputs *in, enum sv_precision precision,
 		bandwidth_Bps = INFINITY;
 	*out = (struct sv_gemm_plan){
 	    .log_factor = log(ratio_of_peaks(in, precision, from))};
-	add_base(in, from, shape, bandwidth_Bps, 1.0, out, e);
-	add_correction(in, from, shape, bandwidth_Bps, out, e);
+	add_base(in, other, from, shape, bandwidth_Bps, 1.0, out, e);
+	add_correction(in, other, from, shape, bandwidth_Bps, out, e);
 	return true;
 }
 

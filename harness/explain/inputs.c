@@ -8,6 +8,9 @@
 /* Beyond the last point by more than this, a reading is extrapolated. */
 #define STRETCH 2.0
 
+/* A rate published as the best of all sizes is that of a cube this large. */
+#define BEST_CUBE 8192.0
+
 struct wanted {
 	enum sv_curve_name curve;
 	const char *bench, *metric;
@@ -16,7 +19,7 @@ struct wanted {
 	const char *x; /* the variable, or NULL */
 };
 
-/* In order: of points alike, the first one found stays. */
+/* Of several entries of a curve, the first that finds something stands. */
 static const struct wanted table[] = {
     {SV_CURVE_H2D_PINNED, "transfer", "bandwidth",
 	{"direction=h2d", "memory=pinned"}, "bytes"},
@@ -136,24 +139,30 @@ static bool is_believable(const struct sv_measurement *m)
 	       m->summary.median > 0.0;
 }
 
+/* Where a variable is not said: what everybody measures at. */
+static double usual(const char *variable)
+{
+	return strcmp(variable, "bytes") == 0	     ? 268435456.0
+	       : strcmp(variable, "args_bytes") == 0 ? 64.0
+	       : strcmp(variable, "nodes") == 0	     ? 1024.0
+						     : 1.0;
+}
+
 static double x_of(const struct wanted *w, const struct sv_measurement *m)
 {
-	return w->x == NULL ? 1.0 : number_param(m, w->x, 1.0);
+	return w->x == NULL ? 1.0 : number_param(m, w->x, usual(w->x));
 }
 
 static int add_point(
-    struct sv_curve *c, double x, size_t index, struct sv_err *err)
+    struct sv_curve *c, const struct sv_point *point, struct sv_err *err)
 {
-	struct sv_point *larger;
+	struct sv_point *larger =
+	    realloc(c->points, (c->n + 1) * sizeof *larger);
 
-	for (size_t i = 0; i < c->n; i++)
-		if (c->points[i].x == x)
-			return 0;
-	larger = realloc(c->points, (c->n + 1) * sizeof *larger);
 	if (larger == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "explain: out of memory");
 	c->points = larger;
-	larger[c->n++] = (struct sv_point){x, index};
+	larger[c->n++] = *point;
 	return 0;
 }
 
@@ -161,7 +170,25 @@ static int by_x(const void *left, const void *right)
 {
 	const struct sv_point *a = left, *b = right;
 
-	return (a->x > b->x) - (a->x < b->x);
+	if (a->x != b->x)
+		return a->x > b->x ? 1 : -1;
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+/* In order, and of points alike the middle one: many tell of one card. */
+static void settle_curve(struct sv_curve *c)
+{
+	size_t kept = 0;
+
+	if (c->n > 1)
+		qsort(c->points, c->n, sizeof *c->points, by_x);
+	for (size_t i = 0, next; i < c->n; i = next) {
+		next = i + 1;
+		while (next < c->n && c->points[next].x == c->points[i].x)
+			next++;
+		c->points[kept++] = c->points[i + (next - i - 1) / 2];
+	}
+	c->n = kept;
 }
 
 /* One pass over the measurements for a curve, throttled ones or the others. */
@@ -184,7 +211,8 @@ static int collect(struct sv_inputs *in, const struct wanted *w, bool throttled,
 		if (is_storage &&
 		    number_param(m, "sample_bytes", 0.0) != c->sample_bytes)
 			continue;
-		code = add_point(c, x_of(w, m), i, err);
+		code = add_point(c,
+		    &(struct sv_point){x_of(w, m), i, m->summary.median}, err);
 	}
 	return code;
 }
@@ -206,7 +234,7 @@ static int collect_gemm(
 		for (int k = 0; k < SV_N_PRECISIONS; k++)
 			if (strcmp(p->text, sv_precision_name(k)) == 0)
 				g = &in->gemm[k];
-		if (g == NULL || !(number_param(m, "m", 0.0) > 0.0))
+		if (g == NULL)
 			continue;
 		larger = realloc(g->points, (g->n + 1) * sizeof *larger);
 		if (larger == NULL)
@@ -214,11 +242,54 @@ static int collect_gemm(
 			    err, SV_ERESOURCE, "explain: out of memory");
 		g->points = larger;
 		larger[g->n++] =
-		    (struct sv_gemm_point){number_param(m, "m", 1.0),
-			number_param(m, "n", 1.0), number_param(m, "k", 1.0),
-			number_param(m, "count", 1.0), i};
+		    (struct sv_gemm_point){number_param(m, "m", BEST_CUBE),
+			number_param(m, "n", BEST_CUBE),
+			number_param(m, "k", BEST_CUBE),
+			number_param(m, "count", 1.0), i, m->summary.median};
 	}
 	return 0;
+}
+
+static int compare_sides(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_shape(
+    const struct sv_gemm_point *a, const struct sv_gemm_point *b)
+{
+	int order = compare_sides(a->m, b->m);
+
+	if (order == 0)
+		order = compare_sides(a->n, b->n);
+	if (order == 0)
+		order = compare_sides(a->k, b->k);
+	return order != 0 ? order : compare_sides(a->count, b->count);
+}
+
+static int by_shape_and_value(const void *left, const void *right)
+{
+	const struct sv_gemm_point *a = left, *b = right;
+	int order = by_shape(a, b);
+
+	return order != 0 ? order : compare_sides(a->value, b->value);
+}
+
+/* As settle_curve, for shapes. */
+static void settle_products(struct sv_gemm_points *g)
+{
+	size_t kept = 0;
+
+	if (g->n > 1)
+		qsort(g->points, g->n, sizeof *g->points, by_shape_and_value);
+	for (size_t i = 0, next; i < g->n; i = next) {
+		next = i + 1;
+		while (next < g->n &&
+		       by_shape(&g->points[i], &g->points[next]) == 0)
+			next++;
+		g->points[kept++] = g->points[i + (next - i - 1) / 2];
+	}
+	g->n = kept;
 }
 
 static bool has_gemm(const struct sv_inputs *in)
@@ -262,20 +333,20 @@ int sv_inputs_new(
 	in->result = r;
 	for (size_t i = 0; i < r->n_measurements; i++)
 		in->medians[i] = r->measurements[i].summary.median;
-	for (size_t i = 0; code == 0 && i < sizeof table / sizeof table[0]; i++)
-		code = collect(in, &table[i], false, err);
 	/* What was only ever measured throttled is better than nothing. */
-	for (size_t i = 0; code == 0 && i < sizeof table / sizeof table[0]; i++)
-		if (in->curves[table[i].curve].n == 0)
-			code = collect(in, &table[i], true, err);
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0;
+		     code == 0 && i < sizeof table / sizeof table[0]; i++)
+			if (in->curves[table[i].curve].n == 0)
+				code = collect(in, &table[i], pass == 1, err);
 	if (code == 0)
 		code = collect_gemm(in, false, err);
 	if (code == 0 && !has_gemm(in))
 		code = collect_gemm(in, true, err);
 	for (int i = 0; i < SV_N_CURVES; i++)
-		if (in->curves[i].n > 1)
-			qsort(in->curves[i].points, in->curves[i].n,
-			    sizeof(struct sv_point), by_x);
+		settle_curve(&in->curves[i]);
+	for (int i = 0; i < SV_N_PRECISIONS; i++)
+		settle_products(&in->gemm[i]);
 	read_facts(in);
 	if (code != 0)
 		sv_inputs_free(in);

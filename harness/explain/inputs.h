@@ -77,6 +77,7 @@ struct sv_evidence {
 struct sv_point {
 	double x;
 	size_t index; /* of the measurement */
+	double value; /* its median */
 };
 
 struct sv_curve {
@@ -89,6 +90,7 @@ struct sv_curve {
 struct sv_gemm_point {
 	double m, n, k, count;
 	size_t index;
+	double value; /* its median */
 };
 
 struct sv_gemm_points {
@@ -153,11 +155,12 @@ struct sv_gemm_plan {
 
 /*
  * The plan for a product in a precision, never faster than device memory of
- * that bandwidth (NaN: unknown) feeds it. False where no precision was
- * measured. Evidence may be NULL.
+ * that bandwidth (NaN: unknown) feeds it. Where the result has one size alone
+ * and `other` (or NULL) has several, sizes count as much as they do there.
+ * False where no precision was measured. Evidence may be NULL.
  */
-bool sv_gemm_plan(const struct sv_inputs *, enum sv_precision,
-    const struct sv_gemm_point *shape, double bandwidth_Bps,
+bool sv_gemm_plan(const struct sv_inputs *, const struct sv_inputs *other,
+    enum sv_precision, const struct sv_gemm_point *shape, double bandwidth_Bps,
     struct sv_gemm_plan *out, struct sv_evidence *);
 /* FLOP/s of a plan. */
 double sv_gemm_plan_rate(const struct sv_gemm_plan *, const double *values);

@@ -23,6 +23,7 @@ enum sv_component {
 	SV_ALLOCATOR,
 	SV_EXCHANGE,
 	SV_SPILL,
+	SV_UNEXPLAINED, /* what a measured step adds to the model's */
 	SV_N_COMPONENTS,
 };
 
@@ -67,6 +68,7 @@ struct sv_stages {
 	} allocator;
 	double exchange_s;
 	double spill_s;
+	double unexplained_s; /* may be negative */
 };
 
 /* Seconds of one step. */
@@ -75,7 +77,8 @@ double sv_step_time(const struct sv_stages *);
 /* Take a component out, as if it cost nothing. */
 void sv_stage_drop(struct sv_stages *, enum sv_component);
 /*
- * The component without which the step would be shortest: what limits it.
+ * The component without which the step would be shortest: what limits it, of
+ * those that are modelled.
  * SV_N_COMPONENTS where the step is nothing.
  */
 enum sv_component sv_step_limit(const struct sv_stages *);
@@ -93,14 +96,16 @@ bool sv_stage_equal(
 /* What is asked of one machine: its measurements and the step. */
 struct sv_side {
 	const struct sv_inputs *in;
+	const struct sv_inputs *other; /* the result it is compared with */
 	const struct sv_workload *workload;
 	long batch;
 	/* Changes that a question supposes; 1 and false for none. */
 	double link_factor; /* on bandwidth over the link */
 	double gemm_factor; /* on the rate of products */
 	bool graphs;	    /* the step is replayed as a graph */
-	bool near;	    /* host memory is on the card's node */
-	long workers;	    /* of the loader; below 0: as the workload says */
+	bool benched; /* as the step benchmark runs it: see sv_step_plan_new */
+	bool near;    /* host memory is on the card's node */
+	long workers; /* of the loader; below 0: as the workload says */
 	const char *precision; /* NULL: as the workload says */
 };
 
@@ -122,7 +127,9 @@ struct sv_step_facts {
 
 /*
  * memory_op: which of TRIAD, COPY and READ stands for kernels bound by
- * memory. Errors: SV_EINPUT from the demand, SV_ERESOURCE.
+ * memory. A benched side has no loader, one device, pinned batches copied
+ * ahead, bare launches and no waits, whatever its workload says. Errors:
+ * SV_EINPUT from the demand, SV_ERESOURCE.
  */
 SV_MUST_CHECK int sv_step_plan_new(const struct sv_side *,
     enum sv_curve_name memory_op, struct sv_step_facts *facts,

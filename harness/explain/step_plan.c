@@ -16,7 +16,8 @@ struct sv_step_plan {
 	double kernels; /* as dispatched; 0 where the workload does not say */
 	double memory_kernels;
 	struct sv_gemm_plan *products;
-	struct sv_gemm_time *times; /* one a product */
+	struct sv_gemm_time *times; /* one a product; their counts stand */
+	double *flop_each;	    /* of a call */
 	size_t n_products;
 };
 
@@ -255,12 +256,9 @@ static void plan_device(const struct sv_step_plan *p, const double *v,
 	double bytes = memory_bytes(p), rate;
 
 	for (size_t i = 0; i < p->n_products; i++) {
-		const struct sv_gemm_shape *g = &p->demand.gemm[i];
-
-		p->times[i].count = g->count;
-		p->times[i].each_s = 2.0 * g->m * g->n * g->k /
-				     (sv_gemm_plan_rate(&p->products[i], v) *
-					 p->side.gemm_factor);
+		p->times[i].each_s =
+		    p->flop_each[i] / (sv_gemm_plan_rate(&p->products[i], v) *
+					  p->side.gemm_factor);
 	}
 	s->gemm.list = p->times;
 	s->gemm.n = p->n_products;
@@ -359,6 +357,24 @@ void sv_step_stages(
 	make_stages(p, values, out, &unused);
 }
 
+/*
+ * Products that come with every sample (attention's) are one call for all
+ * samples; a typical shape and a layer's product are calls of their own.
+ */
+static double products_in_a_call(const struct sv_step_plan *p, size_t i)
+{
+	double together = 1.0;
+	struct sv_demand one;
+
+	if (p->demand.gemm_is_typical || p->side.batch == 1 ||
+	    sv_workload_demand(p->side.workload, 1, &one, NULL) != 0)
+		return 1.0;
+	if (one.gemm[i].count > 0.0)
+		together = p->demand.gemm[i].count / one.gemm[i].count;
+	sv_demand_fini(&one);
+	return fmax(together, 1.0);
+}
+
 static int plan_products(
     struct sv_step_plan *p, struct sv_step_facts *f, struct sv_err *err)
 {
@@ -372,14 +388,20 @@ static int plan_products(
 
 	p->products = calloc(p->demand.n_gemm + 1, sizeof *p->products);
 	p->times = calloc(p->demand.n_gemm + 1, sizeof *p->times);
-	if (p->products == NULL || p->times == NULL)
+	p->flop_each = calloc(p->demand.n_gemm + 1, sizeof *p->flop_each);
+	if (p->products == NULL || p->times == NULL || p->flop_each == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "explain: out of memory");
 	for (size_t i = 0; i < p->demand.n_gemm; i++) {
 		const struct sv_gemm_shape *g = &p->demand.gemm[i];
-		struct sv_gemm_point shape = {g->m, g->n, g->k, g->count, 0};
+		double together = products_in_a_call(p, i);
+		struct sv_gemm_point shape = {
+		    g->m, g->n, g->k, together, 0, 0.0};
 
-		if (!sv_gemm_plan(in, precision, &shape, bandwidth,
-			&p->products[i], &f->evidence[SV_GEMM])) {
+		p->times[i].count = g->count / together;
+		p->flop_each[i] = 2.0 * g->m * g->n * g->k * together;
+
+		if (!sv_gemm_plan(in, p->side.other, precision, &shape,
+			bandwidth, &p->products[i], &f->evidence[SV_GEMM])) {
 			f->missing[SV_GEMM] = true;
 			return 0;
 		}
@@ -388,13 +410,25 @@ static int plan_products(
 	return 0;
 }
 
-static double sum_of_counts(const struct sv_demand *d)
+static double calls_of_products(const struct sv_step_plan *p)
 {
 	double n = 0.0;
 
-	for (size_t i = 0; i < d->n_gemm; i++)
-		n += d->gemm[i].count;
+	for (size_t i = 0; i < p->n_products; i++)
+		n += p->times[i].count;
 	return n;
+}
+
+/* What benches/step.c leaves out, and how it runs the rest. */
+static void as_benched(struct sv_step_plan *p)
+{
+	p->defaults.memory = SV_MEMORY_PINNED;
+	p->defaults.prefetch = true;
+	p->defaults.gpus = 1;
+	p->demand.dispatch_factor = 1.0;
+	p->demand.syncs = p->demand.resets = 0.0;
+	p->demand.sample_bytes = 0.0;
+	p->demand.work = NULL;
 }
 
 int sv_step_plan_new(const struct sv_side *side, enum sv_curve_name memory_op,
@@ -414,12 +448,14 @@ int sv_step_plan_new(const struct sv_side *side, enum sv_curve_name memory_op,
 	p->memory_op = memory_op;
 	code = sv_workload_demand(side->workload, side->batch, &p->demand, err);
 	if (code == 0) {
+		if (side->benched)
+			as_benched(p);
 		p->kernels = p->demand.kernels;
+		code = plan_products(p, facts, err);
 		p->memory_kernels = fmax(p->kernels, 1.0);
 		if (!p->demand.gemm_is_typical)
 			p->memory_kernels =
-			    fmax(p->kernels - sum_of_counts(&p->demand), 1.0);
-		code = plan_products(p, facts, err);
+			    fmax(p->kernels - calls_of_products(p), 1.0);
 	}
 	if (code != 0) {
 		sv_step_plan_free(p);
@@ -437,5 +473,6 @@ void sv_step_plan_free(struct sv_step_plan *p)
 	sv_demand_fini(&p->demand);
 	free(p->products);
 	free(p->times);
+	free(p->flop_each);
 	free(p);
 }

@@ -11,7 +11,7 @@ const char *sv_component_name(enum sv_component c)
 {
 	static const char *const names[] = {"storage", "preprocess", "transfer",
 	    "dispatch", "gemm", "memory", "sync", "allocator", "exchange",
-	    "spill"};
+	    "spill", "unexplained"};
 
 	return names[c];
 }
@@ -32,13 +32,10 @@ static double device_s(const struct sv_stages *s, double *kernels)
 		return fmax(n * floor_s, product_s + memory_s);
 	}
 	n = s->dispatch.kernels;
-	/* Products in one call share its floor; their number says so. */
-	if (n <= 0.0 || products <= n) {
-		product_s = 0.0;
-		for (size_t i = 0; i < s->gemm.n; i++)
-			product_s += s->gemm.list[i].count *
-				     fmax(floor_s, s->gemm.list[i].each_s);
-	}
+	product_s = 0.0;
+	for (size_t i = 0; i < s->gemm.n; i++)
+		product_s += s->gemm.list[i].count *
+			     fmax(floor_s, s->gemm.list[i].each_s);
 	rest = fmax(n - products, 0.0);
 	*kernels = fmax(n, 0.0);
 	return product_s + fmax(rest * floor_s, memory_s);
@@ -87,7 +84,7 @@ double sv_step_time(const struct sv_stages *s)
 	double body = core_s(s), load;
 
 	body += s->transfer.s - s->transfer.hidden * fmin(s->transfer.s, body);
-	body += s->exchange_s + s->spill_s;
+	body += s->exchange_s + s->spill_s + s->unexplained_s;
 	/* Workers read while others prepare; one alone does both in turn. */
 	load = s->preprocess.is_async ? fmax(s->storage_s, s->preprocess.s)
 				      : s->storage_s + s->preprocess.s;
@@ -120,8 +117,10 @@ double sv_stage_alone(const struct sv_stages *s, enum sv_component c)
 		return s->allocator.count * s->allocator.each_s;
 	case SV_EXCHANGE:
 		return s->exchange_s;
-	default:
+	case SV_SPILL:
 		return s->spill_s;
+	default:
+		return s->unexplained_s;
 	}
 }
 
@@ -156,8 +155,11 @@ void sv_stage_take(
 	case SV_EXCHANGE:
 		to->exchange_s = from->exchange_s;
 		break;
-	default:
+	case SV_SPILL:
 		to->spill_s = from->spill_s;
+		break;
+	default:
+		to->unexplained_s = from->unexplained_s;
 		break;
 	}
 }
@@ -178,7 +180,7 @@ enum sv_component sv_step_limit(const struct sv_stages *s)
 	enum sv_component limit = SV_N_COMPONENTS;
 	double shortest = sv_step_time(s);
 
-	for (int c = 0; c < SV_N_COMPONENTS; c++) {
+	for (int c = 0; c < SV_UNEXPLAINED; c++) {
 		struct sv_stages without = *s;
 		double t;
 

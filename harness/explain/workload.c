@@ -397,6 +397,11 @@ const struct sv_workload_defaults *sv_workload_defaults(
 	return &w->defaults;
 }
 
+bool sv_workload_amp_is_bf16(const struct sv_workload *w)
+{
+	return w->bf16;
+}
+
 const char *const *sv_workload_not_modelled(const struct sv_workload *w)
 {
 	return w->not_modelled;

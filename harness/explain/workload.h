@@ -96,6 +96,8 @@ const char *sv_workload_name(const struct sv_workload *);
 const char *sv_workload_title(const struct sv_workload *); /* or NULL */
 const struct sv_workload_defaults *sv_workload_defaults(
     const struct sv_workload *);
+/* Whether the file's amp is bf16 and not fp16. */
+bool sv_workload_amp_is_bf16(const struct sv_workload *);
 /* Names of terms that the file leaves out; ends with NULL. */
 const char *const *sv_workload_not_modelled(const struct sv_workload *);
 

@@ -45,7 +45,7 @@ static int parse_number(const char *key, const char *value, double least,
 static int set_count(const char *key, const char *value, long least, long most,
     long *out, struct sv_err *err)
 {
-	double number;
+	double number = 0.0;
 	int code =
 	    parse_number(key, value, (double)least, (double)most, &number, err);
 
@@ -138,7 +138,7 @@ int sv_workload_set(struct sv_workload *w, const char *key, const char *value,
 {
 	const char *bare = strncmp(key, "defaults.", 9) == 0 ? key + 9 : key;
 	bool known = false;
-	double number;
+	double number = 0.0;
 	int code, i = 0;
 
 	code = set_default(&w->defaults, bare, value, &known, err);
