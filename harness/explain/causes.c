@@ -59,39 +59,48 @@ static int keep_products(struct sv_case *c, struct sv_stages *s)
 	return 0;
 }
 
+/* One side's stages at the medians, and what it lacks. */
+static int side_stages(struct sv_case *c, const struct sv_side *side,
+    struct sv_step_facts *facts, struct sv_stages *out)
+{
+	struct sv_step_plan *plan = NULL;
+	int code = sv_step_plan_new(side, c->memory_op, facts, &plan, c->err);
+
+	*out = (struct sv_stages){.storage_s = 0.0};
+	if (code == 0) {
+		sv_step_stages(plan, side->in->medians, out);
+		code = keep_products(c, out);
+	}
+	sv_step_plan_free(plan);
+	return code;
+}
+
 void sv_case_both(struct sv_case *c, const struct sv_side *a,
     const struct sv_side *b, struct sv_stages *out_a, struct sv_stages *out_b)
 {
-	const struct sv_side *sides[] = {a, b};
-	struct sv_stages *outs[] = {out_a, out_b};
-	struct sv_step_facts facts[2];
-	int code = 0;
+	struct sv_step_facts facts_a, facts_b;
+	int code = side_stages(c, a, &facts_a, out_a);
 
-	for (int i = 0; code == 0 && i < 2; i++) {
-		struct sv_step_plan *plan = NULL;
-
-		*outs[i] = i == 0 ? c->stages_a : c->stages_b;
-		code = sv_step_plan_new(
-		    sides[i], c->memory_op, &facts[i], &plan, c->err);
-		if (code != 0)
-			break;
-		sv_step_stages(plan, sides[i]->in->medians, outs[i]);
-		code = keep_products(c, outs[i]);
-		sv_step_plan_free(plan);
+	if (code == 0)
+		code = side_stages(c, b, &facts_b, out_b);
+	if (code != 0) {
+		*out_a = c->stages_a;
+		*out_b = c->stages_b;
+		if (c->code == 0)
+			c->code = code;
+		return;
 	}
 	/* What the model misses of a sample, it misses at every batch. */
 	out_a->unexplained_s =
 	    c->stages_a.unexplained_s * (double)a->batch / (double)c->a.batch;
 	out_b->unexplained_s =
 	    c->stages_b.unexplained_s * (double)b->batch / (double)c->b.batch;
-	for (int i = 0; code == 0 && i < SV_N_COMPONENTS; i++)
-		if (facts[0].missing[i] || facts[1].missing[i] ||
+	for (int i = 0; i < SV_N_COMPONENTS; i++)
+		if (facts_a.missing[i] || facts_b.missing[i] ||
 		    c->facts_a.missing[i] || c->facts_b.missing[i]) {
 			sv_stage_drop(out_a, (enum sv_component)i);
 			sv_stage_drop(out_b, (enum sv_component)i);
 		}
-	if (c->code == 0)
-		c->code = code;
 }
 
 void sv_case_stages(

@@ -102,6 +102,8 @@ static void add_rate_over_size(const struct sv_inputs *in,
 
 	if (b.below == NULL && b.above == NULL)
 		b = bracket_of(g, size, false);
+	if (b.below == NULL && b.above == NULL)
+		return;
 	if (b.below == NULL || b.above == NULL) {
 		const struct sv_gemm_point *p =
 		    b.below != NULL ? b.below : b.above;
