@@ -116,8 +116,10 @@ static json_t *measured_json(const struct sv_explanation *x)
 {
 	return !x->has_measured_step
 		   ? json_null()
-		   : json_pack("{s:f, s:f, s:f}", "a_s", x->measured_a_s, "b_s",
-			 x->measured_b_s, "model_error", x->model_error);
+		   : json_pack("{s:f, s:f, s:f, s:f, s:f}", "a_s",
+			 x->measured_a_s, "b_s", x->measured_b_s, "a_model_s",
+			 x->model_a_s, "b_model_s", x->model_b_s, "model_error",
+			 x->model_error);
 }
 
 static json_t *what_if_json(const struct sv_explanation *x)

@@ -92,6 +92,28 @@ static void add_term(struct sv_gemm_plan *plan, size_t index, double weight)
 	plan->terms[i].weight += weight;
 }
 
+/*
+ * How the rate goes on below the smallest cube: as it began above it. A card
+ * that is not filled gains with the square of the side at most.
+ */
+static double slope_below(const struct sv_inputs *in,
+    const struct sv_gemm_points *g, const struct sv_gemm_point *smallest)
+{
+	struct bracket b = {NULL, NULL};
+	double slope;
+
+	for (size_t i = 0; i < g->n; i++)
+		if (is_cube(&g->points[i]) && g->points[i].m > smallest->m &&
+		    (b.above == NULL || g->points[i].m < b.above->m))
+			b.above = &g->points[i];
+	if (b.above == NULL)
+		return 0.0;
+	slope =
+	    log(in->medians[b.above->index] / in->medians[smallest->index]) /
+	    log(b.above->m / smallest->m);
+	return fmin(fmax(slope, 0.0), 2.0);
+}
+
 /* Add weight times the logarithm of the rate that cubes of a size have. */
 static void add_rate_over_size(const struct sv_inputs *in,
     const struct sv_gemm_points *g, double size, double weight,
@@ -113,9 +135,9 @@ static void add_rate_over_size(const struct sv_inputs *in,
 		sv_evidence_add(
 		    in, e, p->index, far ? SV_EXTRAPOLATED : SV_MEASURED);
 		add_term(plan, p->index, weight);
-		/* Small work no longer fills the card: time falls slowly. */
 		if (b.below == NULL && is_cube(p) && has_sizes(g))
-			plan->log_factor += weight * 2.0 * log(size / s);
+			plan->log_factor +=
+			    weight * slope_below(in, g, p) * log(size / s);
 		return;
 	}
 	f = log(size / size_of(b.below)) /
