@@ -10,26 +10,36 @@
 #include "table.h"
 #include "text.h"
 
+static void param_value(const struct sv_result_param *p, char *out, size_t size)
+{
+	if (p->text != NULL)
+		sv_quote_cut(out, size, p->text, 40);
+	else if (strcmp(p->name, "bytes") == 0)
+		sv_quantity_size(out, size, (double)p->number);
+	else
+		snprintf(out, size, "%lld", (long long)p->number);
+}
+
 const char *sv_report_params(
     const struct sv_measurement *m, char *out, size_t size)
 {
 	size_t used = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < m->n_params && used < size; i++) {
+	for (size_t i = 0; i < m->n_params; i++) {
 		const struct sv_result_param *p = &m->params[i];
-		char value[SV_QUANTITY_BYTES];
+		char name[80], value[168], piece[sizeof name + sizeof value];
 
-		if (p->text != NULL)
-			snprintf(value, sizeof value, "%.40s", p->text);
-		else if (strcmp(p->name, "bytes") == 0)
-			sv_quantity_size(
-			    value, sizeof value, (double)p->number);
-		else
-			snprintf(
-			    value, sizeof value, "%lld", (long long)p->number);
-		used += (size_t)snprintf(out + used, size - used, "%s%s=%s",
-		    i > 0 ? " " : "", p->name, value);
+		param_value(p, value, sizeof value);
+		snprintf(piece, sizeof piece, "%s%s=%s", i > 0 ? " " : "",
+		    sv_quote_cut(name, sizeof name, p->name, 40), value);
+		/* Whole pieces alone: no half of a character. */
+		if (used + strlen(piece) + sizeof "\u2026" > size) {
+			strcpy(out + used, "\u2026");
+			break;
+		}
+		strcpy(out + used, piece);
+		used += strlen(piece);
 	}
 	return out;
 }

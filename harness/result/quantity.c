@@ -59,11 +59,29 @@ static bool is_plain(double value)
 	return value == 0.0 || (fabs(value) >= 0.001 && fabs(value) < 1e4);
 }
 
+static const struct prefix *decimal_for(double value, const char *unit)
+{
+	return prefix_for(value != 0.0 ? value : 1.0, decimal,
+	    has_small_prefixes(unit) ? N_DECIMAL : 7);
+}
+
+double sv_quantity_prefix(
+    char *out, size_t size, double value, const char *unit)
+{
+	const struct prefix *prefix = decimal_for(value, unit);
+
+	if (strcmp(unit, SV_UNIT_ONE) == 0) {
+		out[0] = '\0';
+		return 1.0;
+	}
+	snprintf(out, size, "%s%s", prefix->text,
+	    strcmp(unit, SV_UNIT_PER_SECOND) == 0 ? "/s" : unit);
+	return prefix->factor;
+}
+
 const char *sv_quantity(char *out, size_t size, double value, const char *unit)
 {
-	size_t n = has_small_prefixes(unit) ? N_DECIMAL : 7;
-	const struct prefix *prefix =
-	    prefix_for(value != 0.0 ? value : 1.0, decimal, n);
+	const struct prefix *prefix = decimal_for(value, unit);
 	double scaled = value / prefix->factor;
 	bool is_ratio = strcmp(unit, SV_UNIT_ONE) == 0;
 

@@ -19,6 +19,13 @@
 const char *sv_quantity(char *out, size_t size, double value, const char *unit);
 
 /*
+ * The prefix that value would be shown with, as a factor, and the unit with
+ * it ("GB/s") in out: for axes, which show many values in one.
+ */
+double sv_quantity_prefix(
+    char *out, size_t size, double value, const char *unit);
+
+/*
  * A size of memory in binary prefixes ("512 MiB", "4 B"), exact where it is a
  * whole number of them. Returns out.
  */

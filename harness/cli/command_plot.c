@@ -1,0 +1,153 @@
+/* stave plot: one picture of one or more results. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "figure.h"
+#include "gnuplot.h"
+#include "result.h"
+
+struct arguments {
+	const struct sv_figure_kind *kind;
+	const char *output;
+	enum sv_picture picture;
+	const char *results[SV_FIGURE_MAX_RESULTS];
+	size_t n;
+};
+
+static error_t parse_kind(
+    const char *arg, struct arguments *a, struct argp_state *state)
+{
+	char names[200] = "";
+	size_t used = 0;
+
+	a->kind = sv_figure_find(arg);
+	if (a->kind != NULL)
+		return 0;
+	for (const struct sv_figure_kind *k = sv_figure_kinds;
+	     k->name != NULL && used < sizeof names; k++)
+		used += (size_t)snprintf(names + used, sizeof names - used,
+		    "%s%s", used > 0 ? ", " : "", k->name);
+	return sv_wrong(
+	    state, "--kind \"%.40s\": expected one of %s", arg, names);
+}
+
+/* The name says what kind of file it is. */
+static error_t parse_output(
+    const char *arg, struct arguments *a, struct argp_state *state)
+{
+	const char *dot = strrchr(arg, '.');
+
+	a->output = arg;
+	if (dot != NULL && strcmp(dot, ".svg") == 0)
+		a->picture = SV_PICTURE_SVG;
+	else if (dot != NULL && strcmp(dot, ".png") == 0)
+		a->picture = SV_PICTURE_PNG;
+	else
+		return sv_wrong(state,
+		    "-o \"%.200s\": expected a name that ends in .svg or .png",
+		    arg);
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case 'k':
+		return parse_kind(arg, a, state);
+	case 'o':
+		return parse_output(arg, a, state);
+	case ARGP_KEY_ARG:
+		if (a->n == SV_FIGURE_MAX_RESULTS)
+			return sv_wrong(state, "expected at most %d results",
+			    SV_FIGURE_MAX_RESULTS);
+		a->results[a->n++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (a->n == 0)
+			return sv_wrong(state, "expected a RESULT");
+		if (a->kind == NULL)
+			return sv_wrong(state, "--kind is missing");
+		if (a->output == NULL)
+			return sv_wrong(state, "-o FILE is missing");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int save(
+    const char *path, const char *bytes, size_t n, struct sv_err *err)
+{
+	FILE *out = fopen(path, "wb");
+	bool good;
+
+	if (out == NULL)
+		return sv_err_set(
+		    err, SV_EOUTPUT, "write %s: %s", path, strerror(errno));
+	good = fwrite(bytes, 1, n, out) == n;
+	good = fclose(out) == 0 && good;
+	return good ? 0
+		    : sv_err_set(err, SV_EOUTPUT, "write %s: %s", path,
+			  strerror(errno));
+}
+
+static int plot(const struct arguments *a, struct sv_err *err)
+{
+	struct sv_result *results[SV_FIGURE_MAX_RESULTS] = {NULL};
+	struct sv_figure *figure = NULL;
+	char *bytes = NULL;
+	size_t n = 0;
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < a->n; i++)
+		code = sv_result_read(a->results[i], &results[i], err);
+	if (code == 0)
+		code = sv_figure_make(a->kind,
+		    (const struct sv_result *const *)results, a->n, &figure,
+		    err);
+	if (code == 0 && figure == NULL)
+		code = sv_err_set(err, SV_EINPUT,
+		    "%s: it has no measurement for --kind %s (%s)",
+		    a->results[0], a->kind->name, a->kind->what);
+	if (code == 0)
+		code = sv_gnuplot_check(err);
+	if (code == 0)
+		code = sv_gnuplot_draw(figure, a->picture, &bytes, &n, err);
+	if (code == 0)
+		code = save(a->output, bytes, n, err);
+	free(bytes);
+	sv_figure_free(figure);
+	for (size_t i = 0; i < a->n; i++)
+		sv_result_free(results[i]);
+	return code;
+}
+
+int sv_command_plot(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+	    {"kind", 'k', "KIND", 0,
+		"transfer, gemm-size, gemm-batch, launch, allocator, memory, "
+		"loader or rounds",
+		0},
+	    {"output", 'o', "FILE", 0, "where to; .svg or .png", 0}, {0}};
+	static const struct argp argp = {.options = options,
+	    .parser = parse,
+	    .args_doc = "RESULT...",
+	    .doc = "Draws one picture of a result, or of up to eight over "
+		   "each other. Needs gnuplot."
+		   "\vFor example:\n  stave plot this.json --kind transfer -o "
+		   "transfer.svg\n"
+		   "  stave plot old.json new.json --kind gemm-size -o "
+		   "gemm.png"};
+	struct arguments a = {0};
+	struct sv_err err;
+	int status = sv_parse(&argp, argc, argv, &a);
+
+	if (status != 0)
+		return status - 1;
+	return plot(&a, &err) == 0 ? 0 : sv_complain(&err);
+}

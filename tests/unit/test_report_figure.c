@@ -1,0 +1,335 @@
+/* What pictures show: chosen right, told apart, and laid out in bounds. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmocka_all.h"
+#include "figure.h"
+#include "gnuplot.h"
+
+static struct sv_result *new_result(const char *label)
+{
+	struct sv_result *r = sv_result_new();
+
+	assert_non_null(r);
+	r->run.label = sv_result_text(r, label);
+	return r;
+}
+
+static void add(struct sv_result *r, const char *bench, const char *metric,
+    const char *unit, struct sv_result_param *params, size_t n, double value,
+    enum sv_check_status check)
+{
+	const double rounds[] = {0.9 * value, value, 1.1 * value};
+	struct sv_err err;
+	struct sv_measurement m = {.bench = bench,
+	    .metric = metric,
+	    .params = params,
+	    .n_params = n,
+	    .unit = unit,
+	    .higher_is_better = true,
+	    .rounds = rounds,
+	    .n_rounds = 3,
+	    .summary = {.n = 3,
+		.median = value,
+		.ci95 = {0.95 * value, 1.05 * value},
+		.mad = NAN,
+		.min = NAN,
+		.max = NAN,
+		.p05 = NAN,
+		.p95 = NAN},
+	    .check = check,
+	    .source = -1};
+
+	if (sv_result_add(r, &m, &err) != 0)
+		fail_msg("%s", err.text);
+}
+
+static void add_copy(struct sv_result *r, const char *direction,
+    const char *kind, int64_t bytes, double value, enum sv_check_status check)
+{
+	struct sv_result_param params[] = {{"bytes", NULL, bytes},
+	    {"direction", direction, 0}, {"memory", kind, 0}};
+
+	add(r, "transfer", "bandwidth", "B/s", params, 3, value, check);
+}
+
+static struct sv_figure *make(
+    const char *kind, const struct sv_result *a, const struct sv_result *b)
+{
+	const struct sv_result *both[] = {a, b};
+	struct sv_figure *f;
+	struct sv_err err;
+
+	assert_int_equal(sv_figure_make(sv_figure_find(kind), both,
+			     b != NULL ? 2 : 1, &f, &err),
+	    0);
+	return f;
+}
+
+static char *script(const struct sv_figure *f)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+	struct sv_err err;
+
+	assert_int_equal(sv_gnuplot_script(f, SV_PICTURE_SVG, out, &err), 0);
+	fclose(out);
+	return text;
+}
+
+static void one_machine_has_a_colour_for_each_direction(void **state)
+{
+	struct sv_result *r = new_result("box");
+	struct sv_figure *f;
+
+	(void)state;
+	/* Sizes out of order, a kind of memory that is not drawn. */
+	add_copy(r, "h2d", "pinned", 1 << 20, 2e10, SV_CHECK_PASS);
+	add_copy(r, "h2d", "pinned", 1 << 12, 1e9, SV_CHECK_PASS);
+	add_copy(r, "h2d", "pageable", 1 << 20, 8e9, SV_CHECK_NONE);
+	add_copy(r, "d2h", "pinned", 1 << 20, 2.1e10, SV_CHECK_PASS);
+	add_copy(r, "h2d", "mapped", 1 << 20, 1.5e10, SV_CHECK_PASS);
+	f = make("transfer", r, NULL);
+	assert_non_null(f);
+	assert_int_equal(f->n_panels, 1);
+	assert_int_equal(f->panels[0].n_traces, 3);
+	assert_string_equal(f->panels[0].traces[0].label, "h2d pinned");
+	assert_int_equal(f->panels[0].traces[0].n, 2);
+	assert_true(f->panels[0].traces[0].points[0].x == 1 << 12);
+	assert_true(f->panels[0].traces[0].points[1].hi == 1.05 * 2e10);
+	assert_string_equal(f->panels[0].traces[1].label, "h2d pageable");
+	assert_int_equal(f->panels[0].traces[1].colour, 0);
+	assert_int_equal(f->panels[0].traces[1].dash, 1);
+	assert_string_equal(f->panels[0].traces[2].label, "d2h pinned");
+	assert_int_equal(f->panels[0].traces[2].colour, 1);
+	assert_non_null(strstr(f->subtitle, "1 figures of other"));
+	sv_figure_free(f);
+	sv_result_free(r);
+}
+
+static void two_machines_have_a_colour_each_and_a_panel_a_direction(
+    void **state)
+{
+	struct sv_result *a = new_result("same"), *b = new_result("same");
+	struct sv_figure *f;
+
+	(void)state;
+	add_copy(a, "h2d", "pinned", 1 << 20, 2e10, SV_CHECK_PASS);
+	add_copy(b, "d2h", "pinned", 1 << 20, 1e10, SV_CHECK_PASS);
+	add_copy(b, "h2d", "pinned", 1 << 20, 3e10, SV_CHECK_PASS);
+	f = make("transfer", a, b);
+	assert_int_equal(f->n_panels, 2);
+	assert_string_equal(f->panels[0].title, "h2d");
+	assert_int_equal(f->panels[0].n_traces, 2);
+	assert_int_equal(f->panels[0].traces[1].colour, 1);
+	assert_int_equal(f->panels[1].n_traces, 1);
+	assert_int_equal(f->panels[1].traces[0].colour, 1);
+	/* Machines of one name are told apart. */
+	assert_string_equal(f->names[0], "1: same");
+	assert_string_equal(f->names[1], "2: same");
+	sv_figure_free(f);
+	sv_result_free(a);
+	sv_result_free(b);
+}
+
+static void what_failed_its_check_is_never_drawn(void **state)
+{
+	struct sv_result *r = new_result("box");
+
+	(void)state;
+	add_copy(r, "h2d", "pinned", 1 << 20, 2e10, SV_CHECK_FAIL);
+	assert_null(make("transfer", r, NULL));
+	assert_null(make("rounds", r, NULL));
+	sv_result_free(r);
+}
+
+static void the_link_is_that_under_load(void **state)
+{
+	struct sv_result *r = new_result("box");
+	struct sv_figure *f;
+
+	(void)state;
+	json_object_set_new(r->device, "pcie",
+	    json_pack("{s:i, s:i, s:{s:i, s:i}}", "generation", 1, "width", 16,
+		"under_load", "generation", 3, "width", 8));
+	add_copy(r, "h2d", "pinned", 1 << 20, 6e9, SV_CHECK_PASS);
+	f = make("transfer", r, NULL);
+	assert_int_equal(f->panels[0].n_marks, 1);
+	assert_string_equal(f->panels[0].marks[0].label, "link Gen3 x8");
+	/* 8 GT/s, 128 of 130 bits, 8 lanes: 7.877 GB/s. */
+	assert_true(fabs(f->panels[0].marks[0].at - 7.8769e9) < 1e6);
+	sv_figure_free(f);
+	sv_result_free(r);
+}
+
+static void equal_peaks_share_a_line_and_far_ones_have_none(void **state)
+{
+	static const char *const names[] = {"fp16", "bf16", "fp64"};
+	struct sv_result *r = new_result("box");
+	struct sv_figure *f;
+
+	(void)state;
+	json_object_set_new(r->device, "peak_flops",
+	    json_pack(
+		"{s:f, s:f, s:f}", "fp16", 2e14, "bf16", 2e14, "fp64", 9e20));
+	for (int i = 0; i < 3; i++) {
+		struct sv_result_param params[] = {{"batch", NULL, 1},
+		    {"count", NULL, 1}, {"k", NULL, 64}, {"m", NULL, 64},
+		    {"n", NULL, 64}, {"precision", names[i], 0},
+		    {"shape", "square", 0}};
+
+		add(r, "gemm", "throughput", "FLOP/s", params, 7, 1e14,
+		    SV_CHECK_PASS);
+	}
+	f = make("gemm-size", r, NULL);
+	assert_int_equal(f->panels[0].n_traces, 3);
+	assert_int_equal(f->panels[0].n_marks, 1);
+	assert_string_equal(
+	    f->panels[0].marks[0].label, "peak fp16, peak bf16");
+	sv_figure_free(f);
+	assert_null(make("gemm-batch", r, NULL));
+	sv_result_free(r);
+}
+
+static void bars_pair_rows_of_machines(void **state)
+{
+	struct sv_result_param small[] = {{"args_bytes", NULL, 0}};
+	struct sv_result_param large[] = {{"args_bytes", NULL, 1024}};
+	struct sv_result *a = new_result("a"), *b = new_result("b");
+	struct sv_figure *f;
+
+	(void)state;
+	add(a, "launch", "submit", "s", small, 1, 2e-6, SV_CHECK_NONE);
+	add(a, "launch", "submit", "s", large, 1, 3e-6, SV_CHECK_NONE);
+	add(b, "launch", "submit", "s", large, 1, 4e-6, SV_CHECK_NONE);
+	add(b, "sync", "loop", "s", NULL, 0, 5e-6, SV_CHECK_NONE);
+	f = make("launch", a, b);
+	assert_int_equal(f->n_panels, 2);
+	assert_int_equal(f->panels[0].n_rows, 2);
+	assert_int_equal(f->panels[0].n_traces, 3);
+	assert_int_equal(f->panels[0].traces[2].dash, 1);
+	assert_string_equal(f->panels[0].traces[2].label, "b args_bytes=1024");
+	assert_string_equal(f->panels[1].rows[0], "");
+	sv_figure_free(f);
+	sv_result_free(a);
+	sv_result_free(b);
+}
+
+static void too_many_rounds_show_the_widest(void **state)
+{
+	struct sv_result *r = new_result("box");
+	struct sv_figure *f;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		add_copy(r, "h2d", "pinned", 4096 + i, 1e9 + i, SV_CHECK_PASS);
+	f = make("rounds", r, NULL);
+	assert_int_equal(f->panels[0].n_rows, 32);
+	assert_non_null(strstr(f->subtitle, "32 of 100"));
+	sv_figure_free(f);
+	sv_result_free(r);
+}
+
+/* Every label of a script stands inside the picture. */
+static void labels_stay_inside(void **state)
+{
+	struct sv_result *r = new_result("box");
+	struct sv_figure *f;
+	char *text, *at;
+	size_t n = 0;
+
+	(void)state;
+	/* A dozen curves that end at one place. */
+	for (int i = 0; i < 12; i++) {
+		char direction[8];
+
+		snprintf(direction, sizeof direction, "d%d", i);
+		add_copy(r, direction, "pinned", 1 << 20, 1e10, SV_CHECK_PASS);
+	}
+	f = make("transfer", r, NULL);
+	text = script(f);
+	for (at = text; (at = strstr(at, " at screen ")) != NULL; at++) {
+		double x, y;
+
+		/* The template has places of its own, by name. */
+		if (sscanf(at, " at screen %lf,%lf", &x, &y) != 2)
+			continue;
+		assert_true(x >= 0.0 && x <= 1.0 && y >= 0.0 && y <= 1.0);
+		n++;
+	}
+	assert_true(n > 12);
+	free(text);
+	sv_figure_free(f);
+	sv_result_free(r);
+}
+
+/* Nothing of a label gets out of its quotes. */
+static void scripts_hold_labels_in_single_quotes(void **state)
+{
+	struct sv_result *r =
+	    new_result("x'\n`touch pwned`; system('touch pwned')\n!ls\n");
+	struct sv_figure *f;
+	char *text;
+
+	(void)state;
+	add_copy(r, "h2d'\"`x`", "pinned", 1 << 20, 1e10, SV_CHECK_PASS);
+	f = make("transfer", r, NULL);
+	text = script(f);
+	for (char *line = strtok(text, "\n"); line != NULL;
+	     line = strtok(NULL, "\n")) {
+		bool quoted = false;
+
+		assert_true(line[0] != '!' && line[0] != '`');
+		if (line[0] == '#')
+			continue;
+		for (; *line != '\0'; line++) {
+			quoted = quoted != (*line == '\'');
+			if (*line == '`')
+				assert_true(quoted);
+		}
+		assert_false(quoted);
+	}
+	free(text);
+	sv_figure_free(f);
+	sv_result_free(r);
+}
+
+static void a_description_says_the_figures(void **state)
+{
+	struct sv_result *r = new_result("box");
+	struct sv_figure *f;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	(void)state;
+	add_copy(r, "h2d", "pinned", 1 << 20, 2e10, SV_CHECK_PASS);
+	f = make("transfer", r, NULL);
+	sv_figure_describe(f, out);
+	fclose(out);
+	assert_non_null(strstr(text, "h2d pinned: 20.0 GB/s at 1 MiB."));
+	free(text);
+	sv_figure_free(f);
+	sv_result_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(one_machine_has_a_colour_for_each_direction),
+	    cmocka_unit_test(
+		two_machines_have_a_colour_each_and_a_panel_a_direction),
+	    cmocka_unit_test(what_failed_its_check_is_never_drawn),
+	    cmocka_unit_test(the_link_is_that_under_load),
+	    cmocka_unit_test(equal_peaks_share_a_line_and_far_ones_have_none),
+	    cmocka_unit_test(bars_pair_rows_of_machines),
+	    cmocka_unit_test(too_many_rounds_show_the_widest),
+	    cmocka_unit_test(labels_stay_inside),
+	    cmocka_unit_test(scripts_hold_labels_in_single_quotes),
+	    cmocka_unit_test(a_description_says_the_figures),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL) != 0;
+}
