@@ -13,8 +13,9 @@ do for [p = 1:PANELS] {
 	plot for [i = TRACE0[p]:TRACE1[p]] $data index i \
 		using 2:1:(0):2:($1 - $5):($1 + $5) \
 		with boxxyerror lc rgb C[i + 1], \
-	     for [i = TRACE0[p]:TRACE1[p]] $data index i using 2:1:3:4 \
-		with xerrorbars lc rgb INK lw 1 ps 0
+	     for [i = TRACE0[p]:TRACE1[p]] $data index i \
+		using 3:1:($4 - $3):(0) \
+		with vectors heads size screen 0.003,90 lc rgb INK lw 1
 	unset label
 }
 unset multiplot

@@ -23,6 +23,7 @@ const struct sv_command sv_commands[] = {
 	sv_command_qualify},
     {"explain", "why B wins or loses against A on a workload",
 	sv_command_explain},
+    {"report", "a page with verdict, tables and pictures", sv_command_report},
     {"plot", "one picture of one or more results", sv_command_plot},
     {"export", "one result in the format of another tool", sv_command_export},
 };

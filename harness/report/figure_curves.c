@@ -11,8 +11,12 @@
 #include "figure.h"
 #include "quote.h"
 
-/* Ceilings further above everything measured are said, not drawn. */
-#define FAR_ABOVE 4.0
+/*
+ * Ceilings further above everything measured would flatten it. A logarithmic
+ * axis bears more.
+ */
+#define FAR_ABOVE     4.0
+#define FAR_ABOVE_LOG 12.0
 
 /* Values of a parameter in the order of the files. */
 struct values {
@@ -177,15 +181,15 @@ static double highest(const struct sv_panel *p)
 }
 
 /*
- * A horizontal mark, or a word in the title where it is far above. Equal
- * ceilings share a mark.
+ * A horizontal mark, unless it is far above the highest figure. Equal ceilings
+ * share a mark.
  */
 static bool add_ceiling(
-    struct sv_panel *p, double at, const char *label, int colour)
+    struct sv_panel *p, double at, double far, const char *label, int colour)
 {
 	struct sv_mark *mark;
 
-	if (!isfinite(at) || at > FAR_ABOVE * highest(p))
+	if (!isfinite(at) || at > far * highest(p))
 		return true;
 	for (size_t i = 0; i < p->n_marks; i++) {
 		mark = &p->marks[i];
@@ -243,8 +247,9 @@ static bool add_marks(struct builder *b, size_t machine)
 				      b->panels.text[i], label, sizeof label)
 				: NAN;
 
-		if (!add_ceiling(
-			p, at, label, b->n == 1 ? (int)i : (int)machine))
+		if (!add_ceiling(p, at,
+			b->spec->y_log ? FAR_ABOVE_LOG : FAR_ABOVE, label,
+			b->n == 1 ? (int)i : (int)machine))
 			return false;
 	}
 	for (size_t i = 0; b->spec->x_mark != NULL && i < b->f->n_panels; i++)

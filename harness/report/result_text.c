@@ -103,8 +103,7 @@ static void print_head(const struct sv_result *r, FILE *out)
 		    unknown);
 }
 
-/* "± 1.3 %", half the interval's width against the median. */
-static void spread_text(const struct sv_measurement *m, char *out, size_t size)
+void sv_report_spread(const struct sv_measurement *m, char *out, size_t size)
 {
 	const struct sv_summary *s = &m->summary;
 	double half = (s->ci95.hi - s->ci95.lo) / 2.0;
@@ -120,16 +119,22 @@ static void spread_text(const struct sv_measurement *m, char *out, size_t size)
 		    out, size, "± %.1f %%", 100.0 * half / fabs(s->median));
 }
 
-static void flags_text(const struct sv_measurement *m, char *out, size_t size)
+void sv_report_flags(const struct sv_measurement *m, char *out, size_t size)
 {
+	char flag[168];
 	size_t used = 0;
 
 	out[0] = '\0';
 	if (m->check == SV_CHECK_FAIL)
 		used += (size_t)snprintf(out, size, "CHECK FAILED");
-	for (size_t i = 0; i < m->n_flags && used < size; i++)
+	for (size_t i = 0; i < m->n_flags; i++) {
+		sv_quote_cut(flag, sizeof flag, m->flags[i], 40);
+		/* Whole flags alone. */
+		if (used + strlen(flag) + 3 > size)
+			break;
 		used += (size_t)snprintf(out + used, size - used, "%s%s",
-		    used > 0 ? ", " : "", m->flags[i]);
+		    used > 0 ? ", " : "", flag);
+	}
 }
 
 static void add_row(struct sv_table *t, const struct sv_measurement *m)
@@ -141,7 +146,7 @@ static void add_row(struct sv_table *t, const struct sv_measurement *m)
 	sv_table_cell(t, sv_report_params(m, text, sizeof text));
 	sv_table_cell(
 	    t, sv_quantity(text, sizeof text, m->summary.median, m->unit));
-	spread_text(m, text, sizeof text);
+	sv_report_spread(m, text, sizeof text);
 	sv_table_cell(t, text);
 	if (m->has_reference && m->reference > 0.0)
 		snprintf(text, sizeof text, "%.0f %%",
@@ -149,7 +154,7 @@ static void add_row(struct sv_table *t, const struct sv_measurement *m)
 	else
 		text[0] = '\0';
 	sv_table_cell(t, text);
-	flags_text(m, text, sizeof text);
+	sv_report_flags(m, text, sizeof text);
 	sv_table_cell(t, text);
 }
 
@@ -183,27 +188,33 @@ static bool seen_before(const struct sv_result *r, size_t i)
 	return false;
 }
 
+size_t sv_report_skipped_alike(const struct sv_result *r, size_t i)
+{
+	const struct sv_skipped *s = &r->skipped[i];
+	size_t alike = 0;
+
+	for (size_t j = 0; j < r->n_skipped; j++) {
+		bool same = strcmp(s->bench, r->skipped[j].bench) == 0 &&
+			    strcmp(s->reason, r->skipped[j].reason) == 0;
+
+		if (same && j < i)
+			return 0;
+		alike += same;
+	}
+	return alike;
+}
+
 static void print_skipped(const struct sv_result *r, FILE *out)
 {
 	if (r->n_skipped > 0)
 		fprintf(out, "\nnot measured\n");
 	for (size_t i = 0; i < r->n_skipped; i++) {
-		const struct sv_skipped *s = &r->skipped[i];
-		size_t alike = 0;
-		bool first = true;
+		size_t alike = sv_report_skipped_alike(r, i);
 
-		for (size_t j = 0; j < r->n_skipped; j++) {
-			bool same =
-			    strcmp(s->bench, r->skipped[j].bench) == 0 &&
-			    strcmp(s->reason, r->skipped[j].reason) == 0;
-
-			first = first && !(same && j < i);
-			alike += same;
-		}
-		if (!first)
+		if (alike == 0)
 			continue;
-		fprintf(out, "  %s (%zu): ", s->bench, alike);
-		sv_quote_line(out, s->reason);
+		fprintf(out, "  %s (%zu): ", r->skipped[i].bench, alike);
+		sv_quote_line(out, r->skipped[i].reason);
 		fputc('\n', out);
 	}
 }

@@ -29,4 +29,16 @@ size_t sv_report_columns(const struct sv_report_style *);
 void sv_report_wrapped(
     const char *text, size_t width, size_t indent, FILE *out);
 
+/* "± 1.3 %", half the interval's width against the median; "" without one. */
+void sv_report_spread(const struct sv_measurement *, char *out, size_t size);
+
+/* "CHECK FAILED, noisy, …"; "" without any. */
+void sv_report_flags(const struct sv_measurement *, char *out, size_t size);
+
+/*
+ * How many skips have the bench and the reason of skip i; 0 where an earlier
+ * one has them too.
+ */
+size_t sv_report_skipped_alike(const struct sv_result *, size_t i);
+
 #endif
