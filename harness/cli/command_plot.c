@@ -111,8 +111,9 @@ static int plot(const struct arguments *a, struct sv_err *err)
 		    err);
 	if (code == 0 && figure == NULL)
 		code = sv_err_set(err, SV_EINPUT,
-		    "%s: it has no measurement for --kind %s (%s)",
-		    a->results[0], a->kind->name, a->kind->what);
+		    "%s%s: no measurement for --kind %s (%s)", a->results[0],
+		    a->n > 1 ? " and the others" : "", a->kind->name,
+		    a->kind->what);
 	if (code == 0)
 		code = sv_gnuplot_check(err);
 	if (code == 0)
@@ -131,7 +132,7 @@ int sv_command_plot(int argc, char **argv)
 	static const struct argp_option options[] = {
 	    {"kind", 'k', "KIND", 0,
 		"transfer, gemm-size, gemm-batch, launch, allocator, memory, "
-		"loader or rounds",
+		"loader, sustain, step or rounds",
 		0},
 	    {"output", 'o', "FILE", 0, "where to; .svg or .png", 0}, {0}};
 	static const struct argp argp = {.options = options,

@@ -127,6 +127,26 @@ static const struct sv_curve_spec loader = {
     .panel = "batch",
     .dash = "memory",
 };
+static const struct sv_curve_spec sustain = {
+    .title = "Throughput under load that goes on",
+    .x_title = "seconds",
+    .bench = "sustain",
+    .metric = "throughput",
+    .x = "seconds",
+    .panel = "precision",
+    .windows = true,
+};
+static const struct sv_curve_spec step = {
+    .title = "Time of a training step against batch",
+    .x_title = "batch",
+    .bench = "step",
+    .metric = "time",
+    .x = "batch",
+    .panel = "workload",
+    .dash = "precision",
+    .x_log = true,
+    .y_log = true,
+};
 static const struct sv_bar_spec launch = {
     .title = "What starting and waiting cost",
     .panels = {{"launch", "submit", "submit: host time of one launch"},
@@ -157,6 +177,10 @@ const struct sv_figure_kind sv_figure_kinds[] = {
     {"memory", "memory bandwidth against size, with L2", sv_figure_make_curves,
 	&memory},
     {"loader", "loader against workers", sv_figure_make_curves, &loader},
+    {"sustain", "throughput over the time of a long load",
+	sv_figure_make_curves, &sustain},
+    {"step", "time of a training step against batch", sv_figure_make_curves,
+	&step},
     {"rounds", "every round of the measurements that spread most",
 	sv_figure_make_rounds, NULL},
     {NULL, NULL, NULL, NULL},
@@ -286,7 +310,7 @@ static bool name_results(
 		for (size_t j = 0; !alike && j < n; j++)
 			alike = j != i && results[j]->run.label != NULL &&
 				strcmp(results[j]->run.label, label) == 0;
-		sv_quote_cut(text, sizeof text, label != NULL ? label : "", 24);
+		sv_quote_cut(text, sizeof text, label != NULL ? label : "", 30);
 		if (alike)
 			snprintf(f->names[i], SV_FIGURE_TEXT, "%zu: %.160s",
 			    i + 1, text);

@@ -35,6 +35,7 @@ struct sv_trace {
 	char end[SV_FIGURE_TEXT]; /* what stands at a curve's end, or "" */
 	int colour;		  /* of the palette, from 0 */
 	int dash; /* from 0; also the row of a bar or of a strip */
+	char rest[SV_FIGURE_TEXT]; /* parameters without a place of their own */
 	struct sv_point *points;
 	size_t n;
 };
@@ -63,7 +64,7 @@ struct sv_figure {
 	char title[SV_FIGURE_TEXT], subtitle[SV_FIGURE_TEXT];
 	char x_title[SV_FIGURE_TEXT];
 	const char *unit; /* of the values, as in units.h; static */
-	bool x_bytes, x_log, y_log, shared_y;
+	bool x_bytes, x_time, x_log, y_log, shared_y;
 	/* Names of the colours where they are machines. */
 	char (*names)[SV_FIGURE_TEXT];
 	size_t n_names;
@@ -129,6 +130,8 @@ struct sv_curve_spec {
 	/* Only with this parameter, and this value ("!v": any other). */
 	const char *only, *only_value;
 	bool x_bytes, x_log, y_log, shared_y;
+	/* x is time within samples that are windows of x seconds together. */
+	bool windows;
 	/* Fields of the device for a ceiling, and for a mark on x. */
 	double (*ceiling)(const struct sv_result *, const char *panel,
 	    char *label, size_t size);

@@ -16,6 +16,7 @@
  * axis bears more.
  */
 #define FAR_ABOVE     4.0
+#define MAX_TRACES    12 /* labels of more do not fit beside a panel */
 #define FAR_ABOVE_LOG 12.0
 
 /* Values of a parameter in the order of the files. */
@@ -90,7 +91,9 @@ static bool is_chosen(
 	    strcmp(m->metric, spec->metric) != 0 || x == NULL ||
 	    x->text != NULL || m->check == SV_CHECK_FAIL ||
 	    /* Near and far nodes are no curve over sizes. */
-	    sv_param_of(m, "numa") != NULL)
+	    sv_param_of(m, "numa") != NULL ||
+	    /* Windows are the samples, which a file need not have kept. */
+	    (spec->windows && (m->n_samples == 0 || m->samples[0].n == 0)))
 		return false;
 	if (spec->only == NULL)
 		return true;
@@ -108,21 +111,102 @@ static int by_x(const void *left, const void *right)
 	return a->x < b->x ? -1 : a->x > b->x;
 }
 
-/* The trace of a colour and a dash in a panel; NULL when out of memory. */
-static struct sv_trace *trace_of(
-    struct sv_panel *p, int colour, int dash, const char *label)
+/*
+ * Parameters of a product that follow from its others: the sides from size and
+ * shape, and one of batch and n, of which the other is x.
+ */
+static bool is_implied(
+    const struct sv_measurement *m, const struct sv_result_param *p)
+{
+	static const char *const sides[] = {"m", "n", "k", "count", "batch"};
+
+	for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++)
+		if (strcmp(p->name, sides[i]) == 0)
+			return sv_param_of(m, "shape") != NULL;
+	return false;
+}
+
+/* The parameters that are neither an axis, nor a panel, nor a dash. */
+static void rest_of(const struct sv_curve_spec *spec,
+    const struct sv_measurement *m, char out[static SV_FIGURE_TEXT])
+{
+	char all[4 * SV_FIGURE_TEXT], number[64], cut[100];
+	size_t used = 0;
+
+	all[0] = '\0';
+	for (size_t i = 0; i < m->n_params; i++) {
+		const struct sv_result_param *p = &m->params[i];
+
+		if (strcmp(p->name, spec->x) == 0 ||
+		    strcmp(p->name, spec->panel) == 0 ||
+		    (spec->dash != NULL && strcmp(p->name, spec->dash) == 0) ||
+		    (spec->only != NULL && strcmp(p->name, spec->only) == 0) ||
+		    is_implied(m, p) || used + sizeof cut + 1 > sizeof all)
+			continue;
+		used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
+		    used > 0 ? " " : "",
+		    sv_quote_cut(cut, sizeof cut,
+			param_text(p, number, sizeof number), 24));
+	}
+	sv_quote_cut(out, SV_FIGURE_TEXT, all, 48);
+}
+
+/*
+ * The trace of a colour, a dash and other parameters in a panel; NULL when out
+ * of memory.
+ */
+static struct sv_trace *trace_of(struct sv_panel *p, int colour, int dash,
+    const char *rest, const char *label)
 {
 	struct sv_trace *t;
 
 	for (size_t i = 0; i < p->n_traces; i++)
-		if (p->traces[i].colour == colour && p->traces[i].dash == dash)
+		if (p->traces[i].colour == colour &&
+		    p->traces[i].dash == dash &&
+		    strcmp(p->traces[i].rest, rest) == 0)
 			return &p->traces[i];
 	t = sv_panel_trace(p, label);
 	if (t != NULL) {
 		t->colour = colour;
 		t->dash = dash;
+		snprintf(t->rest, sizeof t->rest, "%s", rest);
 	}
 	return t;
+}
+
+/* One value for a window of several rounds, with the least and the most. */
+static bool add_window(struct sv_trace *t, const struct sv_measurement *m,
+    size_t window, double seconds)
+{
+	double values[64], lo = INFINITY, hi = -INFINITY, middle = 0.0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_samples && n < 64; i++)
+		if (window < m->samples[i].n)
+			values[n++] = m->samples[i].values[window];
+	for (size_t i = 0; i < n; i++) {
+		lo = fmin(lo, values[i]);
+		hi = fmax(hi, values[i]);
+		middle += values[i] / (double)n;
+	}
+	return n == 0 ||
+	       sv_trace_point(
+		   t, (struct sv_point){((double)window + 0.5) * seconds /
+					    (double)m->samples[0].n,
+			  middle, lo, hi});
+}
+
+static bool add_points(const struct sv_curve_spec *spec, struct sv_trace *t,
+    const struct sv_measurement *m)
+{
+	double x = (double)sv_param_of(m, spec->x)->number;
+	bool good = true;
+
+	if (!spec->windows)
+		return sv_trace_point(t, sv_point_of(m, x));
+	for (size_t i = 0; good && i < m->samples[0].n; i++)
+		good = add_window(t, m, i, x);
+	return good;
 }
 
 struct builder {
@@ -141,7 +225,8 @@ static bool add(struct builder *b, size_t machine,
 	bool one = b->n == 1;
 	int value = 0, dash = 0;
 	const char *what, *how;
-	char label[SV_FIGURE_TEXT];
+	char name[SV_FIGURE_TEXT], label[SV_FIGURE_TEXT];
+	char rest[SV_FIGURE_TEXT];
 	struct sv_trace *t;
 
 	if (spec->dash != NULL)
@@ -160,14 +245,15 @@ static bool add(struct builder *b, size_t machine,
 				  ? ""
 				  : b->panels.text[b->f->n_panels]) == NULL)
 			return false;
-	sv_figure_join(label, one ? what : b->f->names[machine], how);
+	rest_of(spec, m, rest);
+	sv_figure_join(name, how, rest);
+	sv_figure_join(label, one ? what : b->f->names[machine], name);
 	t = trace_of(&b->f->panels[one ? 0 : value], one ? value : (int)machine,
-	    dash, label);
-	if (t != NULL)
-		sv_quote_cut(t->end, sizeof t->end, one ? label : how, 28);
-	return t != NULL &&
-	       sv_trace_point(
-		   t, sv_point_of(m, (double)sv_param_of(m, spec->x)->number));
+	    dash, rest, label);
+	if (t == NULL)
+		return false;
+	sv_quote_cut(t->end, sizeof t->end, one ? label : name, 28);
+	return add_points(spec, t, m);
 }
 
 static double highest(const struct sv_panel *p)
@@ -258,9 +344,58 @@ static bool add_marks(struct builder *b, size_t machine)
 	return true;
 }
 
-/* What is the same at every end says nothing. */
-static void clear_ends(struct sv_figure *f)
+/*
+ * A panel has room for so many curves: first points on their own give way,
+ * then what came last. Returns how many values go.
+ */
+static size_t thin_out(struct sv_panel *p)
 {
+	size_t kept = 0, gone = 0;
+
+	if (p->n_traces <= MAX_TRACES)
+		return 0;
+	for (size_t i = 0; i < p->n_traces; i++) {
+		struct sv_trace *t = &p->traces[i];
+
+		if (t->n > 1 && kept < MAX_TRACES) {
+			if (kept != i)
+				p->traces[kept] = *t;
+			kept++;
+		} else {
+			gone += t->n;
+			free(t->points);
+		}
+	}
+	p->n_traces = kept;
+	return gone;
+}
+
+static void drop_empty_panels(struct sv_figure *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->n_panels; i++) {
+		struct sv_panel *p = &f->panels[i];
+
+		if (p->n_traces > 0) {
+			f->panels[kept++] = *p;
+			continue;
+		}
+		free(p->traces);
+		free(p->marks);
+	}
+	f->n_panels = kept;
+}
+
+/* What is the same at every end says nothing. */
+static void clear_equal_ends(struct sv_figure *f)
+{
+	const char *first = f->panels[0].traces[0].end;
+
+	for (size_t i = 0; i < f->n_panels; i++)
+		for (size_t j = 0; j < f->panels[i].n_traces; j++)
+			if (strcmp(f->panels[i].traces[j].end, first) != 0)
+				return;
 	for (size_t i = 0; i < f->n_panels; i++)
 		for (size_t j = 0; j < f->panels[i].n_traces; j++)
 			f->panels[i].traces[j].end[0] = '\0';
@@ -278,6 +413,7 @@ static void head(struct builder *b, size_t left_out)
 		    "%zu figures of other parameters are in the tables alone",
 		    left_out);
 	f->x_bytes = b->spec->x_bytes;
+	f->x_time = b->spec->windows;
 	f->x_log = b->spec->x_log;
 	f->y_log = b->spec->y_log;
 	f->shared_y = b->spec->shared_y;
@@ -314,10 +450,13 @@ int sv_figure_make_curves(const struct sv_figure_kind *kind,
 			qsort(f->panels[i].traces[j].points,
 			    f->panels[i].traces[j].n, sizeof(struct sv_point),
 			    by_x);
+	for (size_t i = 0; good && i < f->n_panels; i++)
+		left_out += thin_out(&f->panels[i]);
 	for (size_t i = 0; good && f->n_panels > 0 && i < n; i++)
 		good = add_marks(b, i);
-	if (good && n > 1 && b->dashes.n < 2)
-		clear_ends(f);
+	drop_empty_panels(f);
+	if (good && n > 1 && f->n_panels > 0)
+		clear_equal_ends(f);
 	if (good)
 		head(b, left_out);
 	free(b);

@@ -138,7 +138,7 @@ static void put_placed(struct layout *l, const struct placed *labels, size_t n)
 static double header_height(const struct sv_figure *f)
 {
 	return 36.0 + (f->subtitle[0] != '\0' ? 18.0 : 0.0) +
-	       (f->n_names > 1 ? 20.0 * (double)((f->n_names + 3) / 4) : 0.0);
+	       (f->n_names > 1 ? 20.0 * (double)((f->n_names + 2) / 3) : 0.0);
 }
 
 static void put_header(struct layout *l)
@@ -165,8 +165,8 @@ static void put_header(struct layout *l)
 
 		snprintf(text, sizeof text, "%s %s", forms[i % N_PALETTE],
 		    f->names[i]);
-		put_label(l, text, 12.0 + 236.0 * (double)(i % 4),
-		    y - 20.0 * (double)(i / 4),
+		put_label(l, text, 12.0 + 316.0 * (double)(i % 3),
+		    y - 20.0 * (double)(i / 3),
 		    &(struct style){"left", colour_of((int)i), FONT, false});
 	}
 }
@@ -197,8 +197,10 @@ static void widen(const struct sv_panel *p, double *least, double *most)
 				*most = fmax(*most, at->hi);
 		}
 	for (size_t i = 0; i < p->n_marks; i++)
-		if (!p->marks[i].vertical)
+		if (!p->marks[i].vertical) {
+			*least = fmin(*least, p->marks[i].at);
 			*most = fmax(*most, p->marks[i].at);
+		}
 }
 
 static void widen_x(const struct sv_panel *p, double *least, double *most)
@@ -236,7 +238,9 @@ static void range_of_curves(const struct sv_figure *f, struct frame *frames)
 		    sv_quantity_prefix(a->unit, sizeof a->unit, most, f->unit);
 		a->y0 = f->y_log ? least / 1.6 / a->scale : 0.0;
 		a->y1 = (f->y_log ? most * 1.8 : most * 1.1) / a->scale;
-		a->x0 = f->x_log ? fmax(x0, 1.0) / 1.25 : x0 - 0.3;
+		a->x0 = f->x_log    ? fmax(x0, 1.0) / 1.25
+			: f->x_time ? 0.0
+				    : x0 - 0.3;
 		a->x1 = f->x_log ? x1 * 1.25 : x1 + 0.3;
 	}
 }
@@ -672,6 +676,27 @@ static void put_x_ticks(struct layout *l, double *values)
 	fputs(")\n", l->out);
 }
 
+/* Decades alone leave a short logarithmic axis without a number. */
+static void put_y_ticks(struct layout *l)
+{
+	double span = 0.0;
+
+	for (size_t i = 0; i < l->f->n_panels; i++)
+		span = fmax(span, log10(l->frames[i].y1 / l->frames[i].y0));
+	if (span > 4.0)
+		return;
+	fputs("set ytics (", l->out);
+	for (int decade = -3; decade <= 6; decade++)
+		for (int k = 0; k < 3; k++)
+			fprintf(l->out, "%s%g",
+			    decade > -3 || k > 0 ? ", " : "",
+			    (k == 0	 ? 1.0
+				: k == 1 ? 2.0
+					 : 5.0) *
+				pow(10.0, decade));
+	fputs(")\n", l->out);
+}
+
 static size_t count_points(const struct sv_figure *f)
 {
 	size_t n = 0;
@@ -735,7 +760,9 @@ int sv_gnuplot_script(const struct sv_figure *f, enum sv_picture picture,
 		fputs("set logscale x 2\n", out);
 	if (f->family == SV_FIGURE_CURVES && f->y_log)
 		fputs("set logscale y 10\n", out);
-	if (f->family == SV_FIGURE_CURVES)
+	if (f->family == SV_FIGURE_CURVES && f->y_log)
+		put_y_ticks(&l);
+	if (f->family == SV_FIGURE_CURVES && !f->x_time)
 		put_x_ticks(&l, values);
 	put_header(&l);
 	put_titles(&l);

@@ -48,11 +48,11 @@ $python "$here/../support/plenty.py" new 1.0 1000 >new.json
 	fail "the table is not whole"
 if command -v gnuplot >/dev/null; then
 	for kind in transfer gemm-size gemm-batch launch allocator memory \
-		loader rounds; do
+		loader sustain step rounds; do
 		[ -s large/plots/$kind.svg ] || fail "no $kind.svg"
 		[ -s large/plots/$kind.png ] || fail "no $kind.png"
 	done
-	[ "$(grep -c '<figure><div class="plot"' large/index.html)" = 8 ] ||
+	[ "$(grep -c '<figure><div class="plot"' large/index.html)" = 10 ] ||
 		fail "pictures are not in the page"
 fi
 

@@ -68,6 +68,22 @@ def curves(speed):
                 speed * 400 * min(workers + 0.5, 6), 0.15)
 
 
+def steps(speed):
+    for precision, share in (("fp32", 2.0), ("amp", 1.0)):
+        for batch in (1, 8, 64, 256):
+            yield measurement(
+                "step", "time", "s", "lower",
+                {"batch": batch, "habit": "baseline", "precision": precision,
+                 "workload": "resnet50-train"},
+                (0.004 + 0.0008 * batch * share / speed), 0.02)
+    for precision in ("fp16", "fp32"):
+        m = measurement("sustain", "throughput", "FLOP/s", "higher",
+                        {"precision": precision, "seconds": 5}, speed * 6e13)
+        m["samples"] = [[r * (1 - 0.03 * i) for i in range(10)]
+                        for r in m["rounds"]]
+        yield m
+
+
 def costs(speed):
     for name, value in (("submit", 2e-6), ("roundtrip", 6e-6),
                         ("gap", 1.8e-6)):
@@ -97,7 +113,8 @@ def main():
     label, speed = sys.argv[1], float(sys.argv[2])
     wanted = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     random.seed(label)
-    measurements = list(curves(speed)) + list(costs(speed))
+    measurements = list(curves(speed)) + list(steps(speed)) + list(
+        costs(speed))
     while len(measurements) < wanted:
         measurements.append(measurement(
             "transfer", "latency", "s", "lower",

@@ -232,6 +232,87 @@ static void too_many_rounds_show_the_widest(void **state)
 	sv_result_free(r);
 }
 
+static void too_many_curves_keep_those_with_a_course(void **state)
+{
+	struct sv_result *r = new_result("box");
+	struct sv_figure *f;
+
+	(void)state;
+	for (int i = 0; i < 14; i++) {
+		char direction[8];
+
+		snprintf(direction, sizeof direction, "d%d", i);
+		add_copy(r, direction, "pinned", 4096, 1e10, SV_CHECK_PASS);
+		if (i % 2 == 1)
+			add_copy(
+			    r, direction, "pinned", 8192, 1e10, SV_CHECK_PASS);
+	}
+	f = make("transfer", r, NULL);
+	assert_int_equal(f->panels[0].n_traces, 7);
+	assert_string_equal(f->panels[0].traces[0].label, "d1 pinned");
+	assert_non_null(strstr(f->subtitle, "7 figures of other"));
+	sv_figure_free(f);
+	sv_result_free(r);
+}
+
+/* One size by two tools is two curves of one point, no upright line. */
+static void other_parameters_make_other_curves(void **state)
+{
+	static const char *const tools[] = {"one", "two"};
+	struct sv_result *r = new_result("box");
+	struct sv_figure *f;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct sv_result_param params[] = {{"bytes", NULL, 4096},
+		    {"direction", "h2d", 0}, {"memory", "pinned", 0},
+		    {"tool", tools[i], 0}};
+
+		add(r, "transfer", "bandwidth", "B/s", params, 4, 1e10,
+		    SV_CHECK_NONE);
+	}
+	f = make("transfer", r, NULL);
+	assert_int_equal(f->panels[0].n_traces, 2);
+	assert_string_equal(f->panels[0].traces[1].label, "h2d pinned two");
+	sv_figure_free(f);
+	sv_result_free(r);
+}
+
+static void windows_become_a_course_over_time(void **state)
+{
+	static const double first[] = {4.0, 2.0}, second[] = {6.0, 2.0};
+	static const double rounds[] = {3.0, 4.0};
+	const struct sv_series samples[] = {{first, 2}, {second, 2}};
+	struct sv_result_param params[] = {
+	    {"precision", "fp16", 0}, {"seconds", NULL, 10}};
+	struct sv_result *r = new_result("box");
+	struct sv_figure *f;
+	struct sv_err err;
+	struct sv_measurement m = {.bench = "sustain",
+	    .metric = "throughput",
+	    .params = params,
+	    .n_params = 2,
+	    .unit = "FLOP/s",
+	    .higher_is_better = true,
+	    .rounds = rounds,
+	    .n_rounds = 2,
+	    .samples = samples,
+	    .n_samples = 2,
+	    .summary = {2, 3.5, {NAN, NAN}, NAN, NAN, NAN, NAN, NAN},
+	    .source = -1};
+	const struct sv_point *p;
+
+	(void)state;
+	assert_int_equal(sv_result_add(r, &m, &err), 0);
+	f = make("sustain", r, NULL);
+	assert_int_equal(f->panels[0].traces[0].n, 2);
+	p = f->panels[0].traces[0].points;
+	assert_true(p[0].x == 2.5 && p[1].x == 7.5);
+	assert_true(p[0].y == 5.0 && p[0].lo == 4.0 && p[0].hi == 6.0);
+	sv_figure_free(f);
+	sv_result_free(r);
+}
+
 /* Every label of a script stands inside the picture. */
 static void labels_stay_inside(void **state)
 {
@@ -326,6 +407,9 @@ int main(void)
 	    cmocka_unit_test(equal_peaks_share_a_line_and_far_ones_have_none),
 	    cmocka_unit_test(bars_pair_rows_of_machines),
 	    cmocka_unit_test(too_many_rounds_show_the_widest),
+	    cmocka_unit_test(too_many_curves_keep_those_with_a_course),
+	    cmocka_unit_test(other_parameters_make_other_curves),
+	    cmocka_unit_test(windows_become_a_course_over_time),
 	    cmocka_unit_test(labels_stay_inside),
 	    cmocka_unit_test(scripts_hold_labels_in_single_quotes),
 	    cmocka_unit_test(a_description_says_the_figures),
