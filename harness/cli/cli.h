@@ -29,6 +29,7 @@ int sv_command_doctor(int argc, char **argv);
 int sv_command_qualify(int argc, char **argv);
 int sv_command_explain(int argc, char **argv);
 int sv_command_report(int argc, char **argv);
+int sv_command_publish(int argc, char **argv);
 int sv_command_plot(int argc, char **argv);
 int sv_command_export(int argc, char **argv);
 

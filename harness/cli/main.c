@@ -24,6 +24,8 @@ const struct sv_command sv_commands[] = {
     {"explain", "why B wins or loses against A on a workload",
 	sv_command_explain},
     {"report", "a page with verdict, tables and pictures", sv_command_report},
+    {"publish", "results that name nobody, with report and checksums",
+	sv_command_publish},
     {"plot", "one picture of one or more results", sv_command_plot},
     {"export", "one result in the format of another tool", sv_command_export},
 };
