@@ -72,8 +72,10 @@ static struct row *find_rows(
 			for (size_t k = 0; k < i && !seen; k++)
 				seen =
 				    sv_result_find(results[k], m->id) != NULL;
-			if (!seen)
-				rows[kept++] = (struct row){m, 0.0, kept};
+			if (!seen) {
+				rows[kept] = (struct row){m, 0.0, kept};
+				kept++;
+			}
 		}
 	*n = kept;
 	return rows;

@@ -185,15 +185,14 @@ static int write_page(const struct sv_folder *folder, const char *path,
 	struct sheet sheet;
 	int code = open_sheet(&sheet, path, "index.html", err);
 
-	return code != 0 ? code
-			 : close_sheet(&sheet,
-			       sv_page_print(&page, sheet.out, err), err);
+	if (code != 0)
+		return code;
+	return close_sheet(&sheet, sv_page_print(&page, sheet.out, err), err);
 }
 
 static int write_tables(
     const struct sv_folder *folder, const char *path, struct sv_err *err)
 {
-	static const char *const names[] = {"a.csv", "b.csv"};
 	struct sheet sheet;
 	int code = open_sheet(&sheet, path, "report.md", err);
 
@@ -203,7 +202,10 @@ static int write_tables(
 	}
 	for (size_t i = 0; code == 0 && i < folder->n_results; i++) {
 		code = open_sheet(&sheet, path,
-		    folder->n_results > 1 ? names[i] : "result.csv", err);
+		    folder->n_results < 2 ? "result.csv"
+		    : i == 0		  ? "a.csv"
+					  : "b.csv",
+		    err);
 		if (code == 0)
 			code = close_sheet(&sheet,
 			    sv_export_csv(folder->results[i], sheet.out, err),

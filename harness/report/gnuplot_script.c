@@ -138,7 +138,7 @@ static void put_placed(struct layout *l, const struct placed *labels, size_t n)
 static double header_height(const struct sv_figure *f)
 {
 	return 36.0 + (f->subtitle[0] != '\0' ? 18.0 : 0.0) +
-	       (f->n_names > 1 ? 20.0 * (double)((f->n_names + 2) / 3) : 0.0);
+	       (f->n_names > 1 ? 20.0 * ceil((double)f->n_names / 3.0) : 0.0);
 }
 
 static void put_header(struct layout *l)
@@ -166,7 +166,7 @@ static void put_header(struct layout *l)
 		snprintf(text, sizeof text, "%s %s", forms[i % N_PALETTE],
 		    f->names[i]);
 		put_label(l, text, 12.0 + 316.0 * (double)(i % 3),
-		    y - 20.0 * (double)(i / 3),
+		    y - 20.0 * floor((double)i / 3.0),
 		    &(struct style){"left", colour_of((int)i), FONT, false});
 	}
 }
@@ -258,7 +258,7 @@ static void lay_out_curves(struct layout *l)
 	for (size_t i = 0; i < f->n_panels; i++) {
 		double left = cell * (double)(i % columns);
 		double top = l->height - header_height(f) -
-			     (high + 4.0) * (double)(i / columns);
+			     (high + 4.0) * floor((double)i / (double)columns);
 
 		l->frames[i].left = left + 68.0;
 		l->frames[i].right =
@@ -380,7 +380,7 @@ static void label_curves(struct layout *l, size_t panel)
 {
 	const struct sv_panel *p = &l->f->panels[panel];
 	const struct frame *a = &l->frames[panel];
-	struct placed labels[MAX_LABELS];
+	struct placed labels[MAX_LABELS] = {{0}};
 	size_t n = 0, uprights = 0;
 
 	for (size_t i = 0; i < p->n_traces && n < MAX_LABELS; i++) {

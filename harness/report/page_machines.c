@@ -52,9 +52,9 @@ static void add_fields(struct fields *f, const char *path, json_t *object)
 			continue;
 		/* A name with a dot is no path, one too long none to show. */
 		if (strchr(key, '.') != NULL ||
-		    strlen(path) + strlen(key) + 2 > MAX_PATH)
+		    snprintf(inner, sizeof inner, "%s.%s", path, key) >=
+			(int)sizeof inner)
 			continue;
-		snprintf(inner, sizeof inner, "%s.%s", path, key);
 		if (json_is_object(value) && json_object_size(value) > 0)
 			add_fields(f, inner, value);
 		else

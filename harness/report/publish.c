@@ -275,8 +275,11 @@ static int write_all(struct sv_result *const *results, size_t n,
     struct sv_err *err)
 {
 	char(*names)[MAX_NAME] = calloc(n, sizeof *names);
-	int code = names != NULL ? sv_folder_make(path, err) : no_memory(err);
+	int code;
 
+	if (names == NULL)
+		return no_memory(err);
+	code = sv_folder_make(path, err);
 	for (size_t i = 0; code == 0 && i < n; i++) {
 		char file[PATH_MAX];
 		struct sv_validity validity;
@@ -305,14 +308,17 @@ int sv_publish(const struct sv_result *const *results, size_t n,
     struct sv_folder_outcome *outcome, struct sv_err *err)
 {
 	struct sv_result **clean = calloc(n, sizeof *clean);
-	int code = clean != NULL ? check_empty(path, err) : no_memory(err);
+	int code;
 
 	*outcome = (struct sv_folder_outcome){.n_pictures = 0};
+	if (clean == NULL)
+		return no_memory(err);
+	code = check_empty(path, err);
 	for (size_t i = 0; code == 0 && i < n; i++)
 		code = sv_anonymise(results[i], here, &clean[i], err);
 	if (code == 0)
 		code = write_all(clean, n, path, said, outcome, err);
-	for (size_t i = 0; clean != NULL && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		sv_result_free(clean[i]);
 	free(clean);
 	return code;

@@ -94,8 +94,9 @@ static void add_pair(struct sv_table *t, const struct sv_pair *p)
 	snprintf(
 	    text, sizeof text, isnan(p->ratio) ? "\u2014" : "%.3f", p->ratio);
 	sv_table_cell(t, text);
-	snprintf(text, sizeof text, isnan(p->lo) ? "" : "%.3f to %.3f", p->lo,
-	    p->hi);
+	text[0] = '\0';
+	if (!isnan(p->lo))
+		snprintf(text, sizeof text, "%.3f to %.3f", p->lo, p->hi);
 	sv_table_cell(t, text);
 	sv_table_cell(t, sv_verdict_name(p->verdict));
 }

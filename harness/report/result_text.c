@@ -35,11 +35,10 @@ const char *sv_report_params(
 		    sv_quote_cut(name, sizeof name, p->name, 40), value);
 		/* Whole pieces alone: no half of a character. */
 		if (used + strlen(piece) + sizeof "\u2026" > size) {
-			strcpy(out + used, "\u2026");
+			snprintf(out + used, size - used, "\u2026");
 			break;
 		}
-		strcpy(out + used, piece);
-		used += strlen(piece);
+		used += (size_t)snprintf(out + used, size - used, "%s", piece);
 	}
 	return out;
 }
