@@ -10,6 +10,7 @@ extern const char sv_asset_style_gp[];
 extern const char sv_asset_curves_gp[];
 extern const char sv_asset_bars_gp[];
 extern const char sv_asset_strip_gp[];
+extern const char sv_asset_stack_gp[];
 extern const char sv_asset_page_css[];
 extern const char sv_asset_page_js[];
 

@@ -375,6 +375,18 @@ static void describe_trace(
 	fputc('.', out);
 }
 
+static void describe_mark(
+    const struct sv_figure *f, const struct sv_mark *m, FILE *out)
+{
+	char value[SV_QUANTITY_BYTES] = "";
+
+	if (!m->vertical)
+		sv_quantity(value, sizeof value, m->at, f->unit);
+	else if (f->x_bytes)
+		sv_quantity_size(value, sizeof value, m->at);
+	fprintf(out, " %s%s%s.", m->label, value[0] != '\0' ? ": " : "", value);
+}
+
 void sv_figure_describe(const struct sv_figure *f, FILE *out)
 {
 	fprintf(out, "%s.", f->title);
@@ -390,5 +402,7 @@ void sv_figure_describe(const struct sv_figure *f, FILE *out)
 			fprintf(out, " %s:", p->title);
 		for (size_t j = 0; j < p->n_traces; j++)
 			describe_trace(f, &p->traces[j], out);
+		for (size_t j = 0; j < p->n_marks; j++)
+			describe_mark(f, &p->marks[j], out);
 	}
 }

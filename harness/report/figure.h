@@ -23,6 +23,7 @@ enum sv_figure_family {
 	SV_FIGURE_CURVES, /* values against sizes, batches, workers */
 	SV_FIGURE_BARS,	  /* costs, from zero */
 	SV_FIGURE_STRIP,  /* every round of many measurements */
+	SV_FIGURE_STACK,  /* parts of a whole: points are begin, length */
 };
 
 struct sv_point {
@@ -45,6 +46,7 @@ struct sv_mark {
 	char label[SV_FIGURE_TEXT];
 	double at;
 	bool vertical;
+	bool below; /* its label */
 	int colour; /* -1: that of the text */
 };
 
@@ -65,7 +67,7 @@ struct sv_figure {
 	char x_title[SV_FIGURE_TEXT];
 	const char *unit; /* of the values, as in units.h; static */
 	bool x_bytes, x_time, x_log, y_log, shared_y;
-	/* Names of the colours where they are machines. */
+	/* What the colours stand for: machines, or parts. */
 	char (*names)[SV_FIGURE_TEXT];
 	size_t n_names;
 	struct sv_panel *panels;
@@ -91,6 +93,18 @@ SV_MUST_CHECK int sv_figure_make(const struct sv_figure_kind *,
     const struct sv_result *const *results, size_t n, struct sv_figure **out,
     struct sv_err *err);
 void sv_figure_free(struct sv_figure *);
+
+/*
+ * What a document of stave.explanation/1 shows: the parts of a step, or the
+ * speed-up by batch with its crossover. *out is NULL where it has neither.
+ * Errors: SV_ERESOURCE.
+ */
+enum sv_figure_explained {
+	SV_EXPLAINED_STEP,
+	SV_EXPLAINED_CROSSOVER,
+};
+SV_MUST_CHECK int sv_figure_explained(enum sv_figure_explained,
+    json_t *explanation, struct sv_figure **out, struct sv_err *err);
 
 /* What the picture says, in words: for those who do not see it. */
 void sv_figure_describe(const struct sv_figure *, FILE *out);

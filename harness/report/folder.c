@@ -108,29 +108,37 @@ static void free_pictures(struct pictures *p)
 	}
 }
 
+/* How pictures are drawn, and what has come of it. */
+struct studio {
+	const char *folder;
+	bool can_draw;
+	struct sv_folder_outcome *outcome;
+};
+
 /* Draw one as PNG and as SVG; what gnuplot cannot do becomes a note. */
-static int draw(struct pictures *p, size_t i, const char *folder,
-    struct sv_folder_outcome *outcome, struct sv_err *err)
+static int draw(struct studio *studio, struct pictures *p, size_t i,
+    const char *stem, struct sv_err *err)
 {
 	static const char *const endings[] = {
 	    [SV_PICTURE_SVG] = "svg", [SV_PICTURE_PNG] = "png"};
+	struct sv_folder_outcome *outcome = studio->outcome;
 	struct sv_err cause;
 	int code = 0;
 
 	for (int kind = SV_PICTURE_PNG; code == 0 && kind >= SV_PICTURE_SVG;
 	     kind--) {
-		char name[64], *bytes = NULL;
+		char name[80], *bytes = NULL;
 		size_t n = 0;
 
-		snprintf(name, sizeof name, "plots/%s.%s", p->figures[i]->kind,
-		    endings[kind]);
+		snprintf(
+		    name, sizeof name, "plots/%.60s.%s", stem, endings[kind]);
 		if (sv_gnuplot_draw(p->figures[i], (enum sv_picture)kind,
 			&bytes, &n, &cause) != 0) {
 			snprintf(outcome->note, sizeof outcome->note, "%.200s",
 			    cause.text);
 			return 0;
 		}
-		code = sv_folder_save(folder, name, bytes, n, err);
+		code = sv_folder_save(studio->folder, name, bytes, n, err);
 		if (code == 0 && kind == SV_PICTURE_SVG) {
 			p->svgs[i] = bytes;
 			p->of[i].svg = bytes;
@@ -143,51 +151,93 @@ static int draw(struct pictures *p, size_t i, const char *folder,
 	return code;
 }
 
-static int make_pictures(const struct sv_folder *folder, const char *path,
-    struct pictures *p, struct sv_folder_outcome *outcome, struct sv_err *err)
+/* Take a figure, NULL for none, into the pictures. */
+static int add_picture(struct studio *studio, struct pictures *p,
+    struct sv_figure *take_figure, const char *stem, struct sv_err *err)
 {
-	struct sv_err cause;
-	char plots[PATH_MAX];
-	bool can_draw = sv_gnuplot_check(&cause) == 0;
+	if (take_figure == NULL)
+		return 0;
+	if (p->n == MAX_PICTURES) {
+		sv_figure_free(take_figure);
+		return 0;
+	}
+	p->figures[p->n] = take_figure;
+	p->of[p->n].figure = take_figure;
+	p->n++;
+	return studio->can_draw ? draw(studio, p, p->n - 1, stem, err) : 0;
+}
+
+static int make_pictures(struct studio *studio, const struct sv_folder *folder,
+    struct pictures *p, struct sv_err *err)
+{
 	int code = 0;
 
-	if (!can_draw)
-		snprintf(
-		    outcome->note, sizeof outcome->note, "%.200s", cause.text);
-	snprintf(plots, sizeof plots, "%s/plots", path);
-	if (can_draw)
-		code = sv_folder_make(plots, err);
 	for (const struct sv_figure_kind *kind = sv_figure_kinds;
-	     code == 0 && kind->name != NULL && p->n < MAX_PICTURES; kind++) {
-		code = sv_figure_make(kind, folder->results, folder->n_results,
-		    &p->figures[p->n], err);
-		if (code != 0 || p->figures[p->n] == NULL)
-			continue;
-		p->of[p->n].figure = p->figures[p->n];
-		p->n++;
-		if (can_draw)
-			code = draw(p, p->n - 1, path, outcome, err);
+	     code == 0 && kind->name != NULL; kind++) {
+		struct sv_figure *figure;
+
+		code = sv_figure_make(
+		    kind, folder->results, folder->n_results, &figure, err);
+		if (code == 0)
+			code = add_picture(studio, p, figure, kind->name, err);
 	}
 	return code;
 }
 
-static int write_page(const struct sv_folder *folder, const char *path,
-    const struct pictures *p, const char *note, struct sv_err *err)
+/* Pictures of the explanations; n_of says how many each has. */
+static int make_explained(struct studio *studio, const struct sv_folder *folder,
+    struct pictures *p, size_t n_of[], struct sv_err *err)
 {
-	struct sv_page page = {.results = folder->results,
-	    .n_results = folder->n_results,
-	    .comparison = folder->comparison,
-	    .pictures = p->of,
-	    .n_pictures = p->n,
-	    .picture_note = note[0] != '\0' ? note : NULL,
-	    .explanations = folder->explanations,
-	    .n_explanations = folder->n_explanations};
+	static const char *const stems[] = {[SV_EXPLAINED_STEP] = "step-parts",
+	    [SV_EXPLAINED_CROSSOVER] = "crossover"};
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < folder->n_explanations; i++) {
+		size_t before = p->n;
+
+		for (int which = 0; code == 0 && which < 2; which++) {
+			struct sv_figure *figure;
+			char stem[60];
+
+			snprintf(
+			    stem, sizeof stem, "%s-%zu", stems[which], i + 1);
+			code =
+			    sv_figure_explained((enum sv_figure_explained)which,
+				folder->explanations[i], &figure, err);
+			if (code == 0)
+				code =
+				    add_picture(studio, p, figure, stem, err);
+		}
+		n_of[i] = p->n - before;
+	}
+	return code;
+}
+
+/* Whether there is a gnuplot; a folder for what it draws. */
+static int open_studio(struct studio *studio, struct sv_err *err)
+{
+	struct sv_err cause;
+	char plots[PATH_MAX];
+
+	studio->can_draw = sv_gnuplot_check(&cause) == 0;
+	if (!studio->can_draw) {
+		snprintf(studio->outcome->note, sizeof studio->outcome->note,
+		    "%.200s", cause.text);
+		return 0;
+	}
+	snprintf(plots, sizeof plots, "%s/plots", studio->folder);
+	return sv_folder_make(plots, err);
+}
+
+static int write_page(
+    const struct sv_page *page, const char *path, struct sv_err *err)
+{
 	struct sheet sheet;
 	int code = open_sheet(&sheet, path, "index.html", err);
 
 	if (code != 0)
 		return code;
-	return close_sheet(&sheet, sv_page_print(&page, sheet.out, err), err);
+	return close_sheet(&sheet, sv_page_print(page, sheet.out, err), err);
 }
 
 static int write_tables(
@@ -224,16 +274,42 @@ static int write_tables(
 int sv_folder_write(const struct sv_folder *folder, const char *path,
     struct sv_folder_outcome *outcome, struct sv_err *err)
 {
-	struct pictures pictures = {.n = 0};
-	int code = sv_folder_make(path, err);
+	struct pictures pictures = {.n = 0}, explained = {.n = 0};
+	struct studio studio = {.folder = path, .outcome = outcome};
+	size_t *n_explained =
+	    calloc(folder->n_explanations + 1, sizeof *n_explained);
+	int code;
 
 	*outcome = (struct sv_folder_outcome){.n_pictures = 0};
+	if (n_explained == NULL)
+		return no_memory(err);
+	code = sv_folder_make(path, err);
 	if (code == 0)
-		code = make_pictures(folder, path, &pictures, outcome, err);
+		code = open_studio(&studio, err);
 	if (code == 0)
-		code = write_page(folder, path, &pictures, outcome->note, err);
+		code = make_explained(
+		    &studio, folder, &explained, n_explained, err);
+	if (code == 0)
+		code = make_pictures(&studio, folder, &pictures, err);
+	if (code == 0) {
+		struct sv_page page = {.results = folder->results,
+		    .n_results = folder->n_results,
+		    .comparison = folder->comparison,
+		    .pictures = pictures.of,
+		    .n_pictures = pictures.n,
+		    .picture_note =
+			outcome->note[0] != '\0' ? outcome->note : NULL,
+		    .explanations = folder->explanations,
+		    .n_explanations = folder->n_explanations,
+		    .explained = explained.of,
+		    .n_explained = n_explained};
+
+		code = write_page(&page, path, err);
+	}
 	if (code == 0)
 		code = write_tables(folder, path, err);
 	free_pictures(&pictures);
+	free_pictures(&explained);
+	free(n_explained);
 	return code;
 }

@@ -271,8 +271,14 @@ static void lay_out_curves(struct layout *l)
 
 static double row_height(const struct sv_figure *f)
 {
-	return f->family == SV_FIGURE_BARS ? 14.0 * (double)f->n_names + 8.0
-					   : 7.0 * (double)f->n_names + 10.0;
+	switch (f->family) {
+	case SV_FIGURE_BARS:
+		return 14.0 * (double)f->n_names + 8.0;
+	case SV_FIGURE_STACK:
+		return 40.0;
+	default:
+		return 7.0 * (double)f->n_names + 10.0;
+	}
 }
 
 static double rows_width(const struct sv_figure *f)
@@ -301,6 +307,17 @@ static void range_of_bars(
 	a->scale = sv_quantity_prefix(a->unit, sizeof a->unit, most, f->unit);
 	/* A hopeless interval must not flatten every bar. */
 	a->x1 = 1.03 * fmin(fmax(most, ends), 2.0 * most) / a->scale;
+}
+
+static void range_of_stack(
+    const struct sv_panel *p, const char *unit, struct frame *a)
+{
+	double most = 0.0;
+
+	for (size_t i = 0; i < p->n_traces; i++)
+		most = fmax(most, p->traces[i].points[0].hi);
+	a->scale = sv_quantity_prefix(a->unit, sizeof a->unit, most, unit);
+	a->x1 = 1.02 * most / a->scale;
 }
 
 static double range_of_strip(const struct sv_panel *p)
@@ -343,7 +360,7 @@ static size_t second_column(const struct sv_figure *f, double *height)
 static void lay_out_rows(struct layout *l)
 {
 	const struct sv_figure *f = l->f;
-	bool bars = f->family == SV_FIGURE_BARS;
+	bool bars = f->family != SV_FIGURE_STRIP;
 	double high, top, left = 0.0, text = rows_width(f);
 	size_t second = second_column(f, &high);
 	double cell = second < f->n_panels ? WIDTH / 2.0 : WIDTH;
@@ -366,8 +383,10 @@ static void lay_out_rows(struct layout *l)
 		a->y0 = -rows + 0.5;
 		a->y1 = 0.5;
 		top -= panel_height(f, i);
-		if (bars) {
+		if (f->family == SV_FIGURE_BARS) {
 			range_of_bars(f, i, a);
+		} else if (f->family == SV_FIGURE_STACK) {
+			range_of_stack(&f->panels[i], f->unit, a);
 		} else {
 			a->x1 = range_of_strip(&f->panels[i]);
 			a->x0 = -a->x1;
@@ -404,7 +423,9 @@ static void label_curves(struct layout *l, size_t panel)
 				"left", colour_of(m->colour), SMALL, false});
 		else
 			labels[n++] = (struct placed){m->label, a->left + 8.0,
-			    y_at(l, a, m->at / a->scale) + 8.0, m->colour};
+			    y_at(l, a, m->at / a->scale) +
+				(m->below ? -10.0 : 8.0),
+			    m->colour};
 	}
 	spread(labels, n, a->bottom, a->top + 8.0);
 	put_placed(l, labels, n);
@@ -425,32 +446,52 @@ static double bar_place(
 	       share * ((double)(f->n_names - 1) / 2.0 - (double)t->colour);
 }
 
+/* A value to the right of where its bar ends. */
+static void put_value(struct layout *l, const struct frame *a, double value,
+    double end, double y, int colour)
+{
+	char text[SV_QUANTITY_BYTES];
+
+	put_label(l, sv_quantity(text, sizeof text, value, l->f->unit),
+	    fmin(x_at(l, a, end / a->scale), a->right) + 6.0, y_at(l, a, y),
+	    &(struct style){"left", colour_of(colour), SMALL, false});
+}
+
+/* What each bar, or each row of parts, comes to. */
+static void label_values(struct layout *l, size_t panel)
+{
+	const struct sv_panel *p = &l->f->panels[panel];
+	const struct frame *a = &l->frames[panel];
+	double half, totals[2] = {0.0, 0.0};
+
+	for (size_t i = 0; i < p->n_traces; i++) {
+		const struct sv_trace *t = &p->traces[i];
+		const struct sv_point *at = &t->points[0];
+
+		if (l->f->family == SV_FIGURE_BARS)
+			put_value(l, a, at->y,
+			    isfinite(at->hi) ? at->hi : at->y,
+			    bar_place(l->f, t, &half), t->colour);
+		else if (l->f->family == SV_FIGURE_STACK && t->dash < 2)
+			totals[t->dash] = fmax(totals[t->dash], at->hi);
+	}
+	for (int row = 0; row < 2; row++)
+		if (totals[row] > 0.0)
+			put_value(
+			    l, a, totals[row], totals[row], -(double)row, -1);
+}
+
 static void label_rows(struct layout *l, size_t panel)
 {
 	const struct sv_panel *p = &l->f->panels[panel];
 	const struct frame *a = &l->frames[panel];
-	bool bars = l->f->family == SV_FIGURE_BARS;
 
 	for (size_t i = 0; i < p->n_rows; i++)
 		put_label(l, p->rows[i], a->left - 8.0, y_at(l, a, -(double)i),
 		    &(struct style){"right", INK, SMALL, false});
-	for (size_t i = 0; bars && i < p->n_traces; i++) {
-		const struct sv_trace *t = &p->traces[i];
-		char text[SV_QUANTITY_BYTES];
-		double half, hi = t->points[0].hi;
-		double end = isfinite(hi) ? hi : t->points[0].y;
-
-		put_label(l,
-		    sv_quantity(text, sizeof text, t->points[0].y, l->f->unit),
-		    fmin(x_at(l, a, end / a->scale), a->right) + 6.0,
-		    y_at(l, a, bar_place(l->f, t, &half)),
-		    &(struct style){
-			"left", colour_of(t->colour), SMALL, false});
-	}
-	if (!bars)
-		put_label(l, l->f->x_title, (a->left + a->right) / 2.0,
-		    a->bottom - 34.0,
-		    &(struct style){"center", MUTED, SMALL, false});
+	label_values(l, panel);
+	put_label(l, l->f->x_title, (a->left + a->right) / 2.0,
+	    a->bottom - 34.0, &(struct style){"center", MUTED, SMALL, false});
 }
 
 static void put_titles(struct layout *l)
@@ -458,7 +499,8 @@ static void put_titles(struct layout *l)
 	for (size_t i = 0; i < l->f->n_panels; i++) {
 		const struct frame *a = &l->frames[i];
 		char text[SV_FIGURE_TEXT + 32];
-		bool bars = l->f->family == SV_FIGURE_BARS;
+		bool bars = l->f->family == SV_FIGURE_BARS ||
+			    l->f->family == SV_FIGURE_STACK;
 
 		snprintf(text, sizeof text, "%s%s%s", l->f->panels[i].title,
 		    bars ? ", " : "", bars ? a->unit : "");
@@ -471,35 +513,48 @@ static void put_titles(struct layout *l)
 	}
 }
 
+/* The place of a machine's rounds within their row. */
+static double strip_place(const struct sv_figure *f, const struct sv_trace *t)
+{
+	return -(double)t->dash +
+	       7.0 / row_height(f) *
+		   ((double)(f->n_names - 1) / 2.0 - (double)t->colour);
+}
+
+/* A point as the template of its family has its columns. */
+static void put_point(struct layout *l, const struct frame *a,
+    const struct sv_trace *t, const struct sv_point *p)
+{
+	double half, place = bar_place(l->f, t, &half);
+	double y = p->y / a->scale;
+	double lo = isfinite(p->lo) ? p->lo / a->scale : y;
+	double hi = isfinite(p->hi) ? p->hi / a->scale : y;
+	double limit = a->x1 / 1.02, x = 100.0 * p->x;
+
+	switch (l->f->family) {
+	case SV_FIGURE_CURVES:
+		fprintf(l->out, "%.9g %.9g %.9g %.9g\n", p->x, y, lo, hi);
+		break;
+	case SV_FIGURE_BARS:
+		fprintf(l->out, "%.9g %.9g %.9g %.9g %.9g\n", place, y, lo, hi,
+		    half);
+		break;
+	case SV_FIGURE_STRIP:
+		fprintf(l->out, "%.9g %.9g %d\n", fmin(fmax(x, -limit), limit),
+		    strip_place(l->f, t), fabs(x) > limit);
+		break;
+	case SV_FIGURE_STACK:
+		fprintf(l->out, "%d %.9g %.9g 0.36\n", -t->dash,
+		    p->x / a->scale, hi);
+		break;
+	}
+}
+
 /* One block of data: points of a curve, a bar, or a row of a strip. */
 static void put_trace(struct layout *l, size_t panel, const struct sv_trace *t)
 {
-	const struct frame *a = &l->frames[panel];
-	double half, place = bar_place(l->f, t, &half);
-
-	for (size_t i = 0; i < t->n; i++) {
-		const struct sv_point *p = &t->points[i];
-		double y = p->y / a->scale;
-		double lo = isfinite(p->lo) ? p->lo / a->scale : y;
-		double hi = isfinite(p->hi) ? p->hi / a->scale : y;
-		double limit = a->x1 / 1.02;
-		double x = 100.0 * p->x;
-
-		if (l->f->family == SV_FIGURE_CURVES)
-			fprintf(
-			    l->out, "%.9g %.9g %.9g %.9g\n", p->x, y, lo, hi);
-		else if (l->f->family == SV_FIGURE_BARS)
-			fprintf(l->out, "%.9g %.9g %.9g %.9g %.9g\n", place, y,
-			    lo, hi, half);
-		else
-			fprintf(l->out, "%.9g %.9g %d\n",
-			    fmin(fmax(x, -limit), limit),
-			    -(double)t->dash +
-				7.0 / row_height(l->f) *
-				    ((double)(l->f->n_names - 1) / 2.0 -
-					(double)t->colour),
-			    fabs(x) > limit);
-	}
+	for (size_t i = 0; i < t->n; i++)
+		put_point(l, &l->frames[panel], t, &t->points[i]);
 	fputs("\n\n", l->out);
 }
 
@@ -732,6 +787,8 @@ static const char *template_of(enum sv_figure_family family)
 		return sv_asset_bars_gp;
 	case SV_FIGURE_STRIP:
 		return sv_asset_strip_gp;
+	case SV_FIGURE_STACK:
+		return sv_asset_stack_gp;
 	}
 	return "";
 }

@@ -236,11 +236,10 @@ static int put_verdict(
 	return code;
 }
 
-/* Errors: SV_ERESOURCE. */
-static int put_picture(const struct sv_page_picture *picture, size_t i,
+int sv_page_picture(const struct sv_page_picture *picture, const char *prefix,
     const char *note, FILE *out, struct sv_err *err)
 {
-	char *label = NULL, prefix[24];
+	char *label = NULL;
 	size_t n = 0;
 	FILE *text = open_memstream(&label, &n);
 	bool drawn = false;
@@ -252,7 +251,6 @@ static int put_picture(const struct sv_page_picture *picture, size_t i,
 		free(label);
 		return sv_err_set(err, SV_ERESOURCE, "report: out of memory");
 	}
-	snprintf(prefix, sizeof prefix, "p%zu-", i);
 	fputs("<figure>", out);
 	if (picture->svg != NULL) {
 		fputs("<div class=\"plot\" tabindex=\"0\" role=\"group\" "
@@ -292,9 +290,13 @@ static int put_pictures(
 	    out);
 	if (page->n_pictures == 0)
 		fputs("<p>There is nothing to draw.</p>\n", out);
-	for (size_t i = 0; code == 0 && i < page->n_pictures; i++)
-		code = put_picture(
-		    &page->pictures[i], i, page->picture_note, out, err);
+	for (size_t i = 0; code == 0 && i < page->n_pictures; i++) {
+		char prefix[24];
+
+		snprintf(prefix, sizeof prefix, "p%zu-", i);
+		code = sv_page_picture(
+		    &page->pictures[i], prefix, page->picture_note, out, err);
+	}
 	fputs("</section>\n", out);
 	return code;
 }
@@ -480,10 +482,10 @@ int sv_page_print(const struct sv_page *given, FILE *out, struct sv_err *err)
 	name_results(&page);
 	put_head(&page, out);
 	code = put_verdict(&page, out, err);
-	if (code == 0) {
-		sv_page_explanations(&page, out);
+	if (code == 0)
+		code = sv_page_explanations(&page, out, err);
+	if (code == 0)
 		code = put_figures(&page, out, err);
-	}
 	if (code == 0)
 		code = put_pictures(&page, out, err);
 	if (code == 0) {

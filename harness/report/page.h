@@ -32,6 +32,9 @@ struct sv_page {
 	 */
 	json_t *const *explanations;
 	size_t n_explanations;
+	/* Their pictures one after the other, and how many each has. */
+	const struct sv_page_picture *explained;
+	const size_t *n_explained;
 	/* "A (label)", or the label of one result; sv_page_print fills it. */
 	char names[2][SV_FIGURE_TEXT];
 };
@@ -49,7 +52,11 @@ void sv_page_pairs(const struct sv_page *, FILE *out);
 void sv_page_figures(const struct sv_result *, FILE *out);
 /* What was odd, not measured, lost. */
 void sv_page_flags(const struct sv_page *, FILE *out);
-void sv_page_explanations(const struct sv_page *, FILE *out);
+SV_MUST_CHECK int sv_page_explanations(
+    const struct sv_page *, FILE *out, struct sv_err *err);
+/* One picture with its description; prefix: of its ids, like no other's. */
+SV_MUST_CHECK int sv_page_picture(const struct sv_page_picture *,
+    const char *prefix, const char *note, FILE *out, struct sv_err *err);
 
 /*
  * An SVG of gnuplot's within a page: ids get a prefix of their own, titles

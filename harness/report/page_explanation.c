@@ -217,14 +217,29 @@ static void put_explanation(json_t *e, FILE *out)
 	put_not_modelled(json_object_get(e, "not_modelled"), out);
 }
 
-void sv_page_explanations(const struct sv_page *page, FILE *out)
+int sv_page_explanations(
+    const struct sv_page *page, FILE *out, struct sv_err *err)
 {
+	size_t picture = 0;
+	int code = 0;
+
 	if (page->n_explanations == 0)
-		return;
+		return 0;
 	fputs("<section aria-labelledby=\"explanation\"><h2 "
 	      "id=\"explanation\">Explanation</h2>\n",
 	    out);
-	for (size_t i = 0; i < page->n_explanations; i++)
+	for (size_t i = 0; code == 0 && i < page->n_explanations; i++) {
+		size_t n = page->n_explained != NULL ? page->n_explained[i] : 0;
+
 		put_explanation(page->explanations[i], out);
+		for (size_t k = 0; code == 0 && k < n; k++, picture++) {
+			char prefix[24];
+
+			snprintf(prefix, sizeof prefix, "e%zu-", picture);
+			code = sv_page_picture(&page->explained[picture],
+			    prefix, page->picture_note, out, err);
+		}
+	}
 	fputs("</section>\n", out);
+	return code;
 }

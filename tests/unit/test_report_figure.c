@@ -396,6 +396,84 @@ static void a_description_says_the_figures(void **state)
 	sv_result_free(r);
 }
 
+static struct sv_figure *explained(
+    enum sv_figure_explained which, const char *json)
+{
+	json_t *document = json_loads(json, 0, NULL);
+	struct sv_figure *f = NULL;
+	struct sv_err err;
+
+	assert_non_null(document);
+	assert_int_equal(sv_figure_explained(which, document, &f, &err), 0);
+	json_decref(document);
+	return f;
+}
+
+static const char explanation[] =
+    "{\"workload\": \"w'\\n`x`\", \"batch\": 8, \"a\": {\"label\": "
+    "\"old\"}, \"b\": {\"label\": \"new\"}, \"components\": ["
+    "{\"name\": \"gemm\", \"a_part_s\": 0.6, \"b_part_s\": 0.3}, "
+    "{\"name\": \"sync\", \"a_part_s\": 0.001, \"b_part_s\": 0.002}, "
+    "{\"name\": \"memory\", \"a_part_s\": 0.399, \"b_part_s\": 0.2}], "
+    "\"crossover\": {\"batch\": 4}, \"by_batch\": [{\"batch\": 1, "
+    "\"speedup\": 0.8}, {\"batch\": 16, \"speedup\": 1.4}]}";
+
+static void parts_of_a_step_add_up(void **state)
+{
+	struct sv_figure *f = explained(SV_EXPLAINED_STEP, explanation);
+	double ends[2] = {0.0, 0.0};
+	char *text;
+
+	(void)state;
+	assert_non_null(f);
+	/* What is too small to be seen is one part. */
+	assert_int_equal(f->n_names, 3);
+	assert_string_equal(f->names[0], "gemm");
+	assert_string_equal(f->names[2], "other");
+	assert_string_equal(f->panels[0].rows[1], "B new");
+	for (size_t i = 0; i < f->panels[0].n_traces; i++) {
+		const struct sv_trace *t = &f->panels[0].traces[i];
+
+		/* Each begins where the one before ended. */
+		assert_true(fabs(t->points[0].x - ends[t->dash]) < 1e-12);
+		ends[t->dash] = t->points[0].hi;
+	}
+	assert_true(fabs(ends[0] - 1.0) < 1e-12);
+	assert_true(fabs(ends[1] - 0.502) < 1e-12);
+	text = script(f);
+	assert_non_null(strstr(text, "'What a step is made of: w'' `x`'"));
+	free(text);
+	sv_figure_free(f);
+}
+
+static void the_crossover_is_marked(void **state)
+{
+	struct sv_figure *f = explained(SV_EXPLAINED_CROSSOVER, explanation);
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(f->panels[0].traces[0].n, 2);
+	assert_int_equal(f->panels[0].n_marks, 2);
+	assert_true(f->panels[0].marks[0].at == 1.0);
+	assert_string_equal(f->panels[0].marks[1].label, "crossover: batch 4");
+	sv_figure_free(f);
+}
+
+static void explanations_of_any_shape_are_survived(void **state)
+{
+	static const char *const odd[] = {"{}", "[]",
+	    "{\"components\": 3, \"by_batch\": {}}",
+	    "{\"components\": [1, {}, {\"a_part_s\": \"x\"}, {\"a_part_s\": "
+	    "-1}], \"by_batch\": [0, {}, {\"batch\": 0, \"speedup\": 1}, "
+	    "{\"batch\": 4, \"speedup\": null}], \"crossover\": 3}"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+		assert_null(explained(SV_EXPLAINED_STEP, odd[i]));
+		assert_null(explained(SV_EXPLAINED_CROSSOVER, odd[i]));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +491,9 @@ int main(void)
 	    cmocka_unit_test(labels_stay_inside),
 	    cmocka_unit_test(scripts_hold_labels_in_single_quotes),
 	    cmocka_unit_test(a_description_says_the_figures),
+	    cmocka_unit_test(parts_of_a_step_add_up),
+	    cmocka_unit_test(the_crossover_is_marked),
+	    cmocka_unit_test(explanations_of_any_shape_are_survived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL) != 0;

@@ -234,7 +234,7 @@ static char *explained(const char *json)
 	FILE *out = open_memstream(&text, &n);
 
 	assert_non_null(document);
-	sv_page_explanations(&page, out);
+	assert_int_equal(sv_page_explanations(&page, out, NULL), 0);
 	fclose(out);
 	json_decref(document);
 	return text;
@@ -293,7 +293,7 @@ static void without_an_explanation_there_is_no_section(void **state)
 	FILE *out = open_memstream(&text, &n);
 
 	(void)state;
-	sv_page_explanations(&page, out);
+	assert_int_equal(sv_page_explanations(&page, out, NULL), 0);
 	fclose(out);
 	assert_int_equal(n, 0);
 	free(text);
