@@ -431,7 +431,8 @@ static void label_curves(struct layout *l, size_t panel)
 	put_placed(l, labels, n);
 	put_label(l, l->f->x_title, (a->left + a->right) / 2.0,
 	    a->bottom - 36.0, &(struct style){"center", MUTED, SMALL, false});
-	put_label(l, a->unit, a->left - 54.0, (a->bottom + a->top) / 2.0,
+	put_label(l, strcmp(a->unit, "/s") == 0 ? "1/s" : a->unit,
+	    a->left - 54.0, (a->bottom + a->top) / 2.0,
 	    &(struct style){"center", MUTED, SMALL, true});
 }
 

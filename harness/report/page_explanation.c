@@ -25,6 +25,9 @@ static double number_at(json_t *object, const char *path)
 
 static const char *seconds(double value, char out[static SV_QUANTITY_BYTES])
 {
+	/* What rounding leaves of nothing. */
+	if (fabs(value) < 1e-12)
+		value = 0.0;
 	return sv_quantity(out, SV_QUANTITY_BYTES, value, SV_UNIT_SECONDS);
 }
 
@@ -141,6 +144,10 @@ static void put_components(json_t *components, FILE *out)
 	json_array_foreach (components, i, one) {
 		const char *name = text_at(one, "name");
 
+		/* What is nothing on either side says nothing. */
+		if (number_at(one, "a_s") == 0.0 &&
+		    number_at(one, "b_s") == 0.0)
+			continue;
 		fputs("<tr><th scope=\"row\">", out);
 		sv_quote_html(out, name != NULL ? name : "?");
 		fputs("</th>", out);

@@ -242,7 +242,9 @@ def main():
         make(stave, work)
         b = browser.Browser(path)
         try:
-            for name in ("one", "harm", "two"):
+            opens_in_silence(b, "one/index.html")
+            can_be_heard(b)
+            for name in ("harm", "two"):
                 fits_screens(b, name + "/index.html", shots, name)
                 can_be_heard(b)
                 if b.evaluate("document.querySelector('.plot svg')"):
