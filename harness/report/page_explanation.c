@@ -201,13 +201,13 @@ static void put_not_modelled(json_t *list, FILE *out)
 	fputs(".</p>\n", out);
 }
 
-static void put_explanation(json_t *e, FILE *out)
+/* "resnet50, batch 64, amp" */
+static void put_name(json_t *e, FILE *out)
 {
 	const char *workload = text_at(e, "workload");
 	const char *precision = text_at(e, "precision");
 	double batch = number_at(e, "batch");
 
-	fputs("<h3>", out);
 	sv_quote_html(out, workload != NULL ? workload : "workload");
 	if (isfinite(batch))
 		fprintf(out, ", batch %.0f", batch);
@@ -215,13 +215,53 @@ static void put_explanation(json_t *e, FILE *out)
 		fputs(", ", out);
 		sv_quote_html(out, precision);
 	}
-	fputs("</h3>\n", out);
+}
+
+static void put_explanation(json_t *e, FILE *out)
+{
 	put_lead(e, out);
 	put_causes(json_object_get(e, "causes"), out);
 	put_components(json_object_get(e, "components"), out);
 	put_line(out, "Crossover: ", text_at(e, "crossover.why"));
 	put_ruled_out(json_object_get(e, "ruled_out"), out);
 	put_not_modelled(json_object_get(e, "not_modelled"), out);
+}
+
+static void put_summary_row(json_t *e, FILE *out)
+{
+	double speedup = number_at(e, "speedup.value");
+	json_t *cause = json_array_get(json_object_get(e, "causes"), 0);
+	char text[SV_QUANTITY_BYTES];
+
+	fputs("<tr><th scope=\"row\">", out);
+	put_name(e, out);
+	fputs("</th>", out);
+	sv_page_number(out, number_at(e, "a.step_s"),
+	    seconds(number_at(e, "a.step_s"), text));
+	sv_page_number(out, number_at(e, "b.step_s"),
+	    seconds(number_at(e, "b.step_s"), text));
+	snprintf(text, sizeof text, "%.2f", speedup);
+	sv_page_number(out, speedup, isfinite(speedup) ? text : "\u2014");
+	sv_page_cell(out, NULL, text_at(e, "b.limiting"));
+	sv_page_cell(out, NULL, text_at(cause, "code"));
+	fputs("</tr>\n", out);
+}
+
+/* Workloads in a line each, where there are several. */
+static void put_summary(const struct sv_page *page, FILE *out)
+{
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+	      "aria-label=\"Workloads\"><table><caption>A training step by "
+	      "the model, from the figures below; the slowest on B against A "
+	      "first</caption><thead><tr><th scope=\"col\">workload</th><th "
+	      "scope=\"col\" class=\"n\">A</th><th scope=\"col\" "
+	      "class=\"n\">B</th><th scope=\"col\" class=\"n\">B over A</th>"
+	      "<th scope=\"col\">limits B</th><th scope=\"col\">what holds B "
+	      "back</th></tr></thead><tbody>\n",
+	    out);
+	for (size_t i = 0; i < page->n_explanations; i++)
+		put_summary_row(page->explanations[i], out);
+	fputs("</tbody></table></div>\n", out);
 }
 
 int sv_page_explanations(
@@ -235,9 +275,17 @@ int sv_page_explanations(
 	fputs("<section aria-labelledby=\"explanation\"><h2 "
 	      "id=\"explanation\">Explanation</h2>\n",
 	    out);
+	if (page->n_explanations > 1)
+		put_summary(page, out);
 	for (size_t i = 0; code == 0 && i < page->n_explanations; i++) {
 		size_t n = page->n_explained != NULL ? page->n_explained[i] : 0;
 
+		/* The first says most; the others are a click away. */
+		fputs(i == 0 ? "<details open><summary><h3>"
+			     : "<details><summary><h3>",
+		    out);
+		put_name(page->explanations[i], out);
+		fputs("</h3></summary>\n", out);
 		put_explanation(page->explanations[i], out);
 		for (size_t k = 0; code == 0 && k < n; k++, picture++) {
 			char prefix[24];
@@ -246,6 +294,7 @@ int sv_page_explanations(
 			code = sv_page_picture(&page->explained[picture],
 			    prefix, page->picture_note, out, err);
 		}
+		fputs("</details>\n", out);
 	}
 	fputs("</section>\n", out);
 	return code;
