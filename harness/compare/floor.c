@@ -17,6 +17,8 @@
 
 /* Variance of a median against that of a mean, of normal values. */
 #define MEDIAN_VARIANCE 1.5707963267948966
+/* A factor of a million is no limit, and all that a file need hold. */
+#define MOST_LIMIT	13.8
 /* Machines' memory is the same within this: kernels keep some back. */
 #define LOOSE		0.01
 

@@ -6,23 +6,18 @@
 #include "floor.h"
 #include "json_fields.h"
 
-static json_t *number_or_null(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *sv_floor_json(const struct sv_floor *floor)
 {
 	json_t *entries = json_array();
+	double memory = floor->machine.memory_bytes;
 
 	for (size_t i = 0; entries != NULL && i < floor->n_entries; i++) {
 		const struct sv_floor_entry *e = &floor->entries[i];
 
-		if (json_array_append_new(
-			entries, json_pack("{s:s, s:I, s:o, s:o}", "id", e->id,
-				     "runs", (json_int_t)e->runs, "between",
-				     number_or_null(e->between), "limit",
-				     number_or_null(expm1(e->limit)))) != 0) {
+		if (json_array_append_new(entries,
+			json_pack("{s:s, s:I, s:f, s:f}", "id", e->id, "runs",
+			    (json_int_t)e->runs, "between", e->between, "limit",
+			    expm1(e->limit))) != 0) {
 			json_decref(entries);
 			entries = NULL;
 		}
@@ -30,7 +25,7 @@ json_t *sv_floor_json(const struct sv_floor *floor)
 	return json_pack("{s:s, s:{s:s?, s:s?, s:o}, s:I, s:o}", "schema",
 	    SV_FLOOR_SCHEMA, "machine", "cpu", floor->machine.cpu, "device",
 	    floor->machine.device, "memory_bytes",
-	    number_or_null(floor->machine.memory_bytes), "runs",
+	    isnan(memory) ? json_null() : json_real(memory), "runs",
 	    (json_int_t)floor->runs, "floors", entries);
 }
 
