@@ -49,33 +49,35 @@ static int no_memory(struct sv_err *err)
 	return sv_err_set(err, SV_ERESOURCE, "compare: out of memory");
 }
 
-/* The kind of BLAS that a device used, "" where nobody says. */
-static void library_of(const struct sv_result *r, char *out, size_t size)
+/* The kind of BLAS that a device used, its first word; NULL: nobody says. */
+static const char *library_of(const struct sv_result *r, int *n)
 {
-	json_t *cublas = sv_field_of(r, "device.libraries.cublas");
 	json_t *blas = sv_field_of(r, "device.libraries.blas");
 	const char *text = json_string_value(blas);
 
-	out[0] = '\0';
-	if (json_is_string(cublas))
-		snprintf(out, size, "cuBLAS");
-	else if (text != NULL)
-		snprintf(out, size, "%.*s", (int)strcspn(text, " "), text);
+	if (json_is_string(sv_field_of(r, "device.libraries.cublas")))
+		text = "cuBLAS";
+	*n = text != NULL ? (int)strcspn(text, " ") : 0;
+	return text;
 }
 
 /* Its version is a confounder; another library is another measurement. */
 static char *library_mismatch(
     const struct sv_comparison *c, const struct sv_measurement *m)
 {
-	char a[64], b[64], *why = NULL;
+	const char *a, *b;
+	int n_a, n_b;
+	char *why = NULL;
 
 	if (strcmp(m->bench, "gemm") != 0 && strcmp(m->bench, "sustain") != 0)
 		return NULL;
-	library_of(c->a, a, sizeof a);
-	library_of(c->b, b, sizeof b);
-	if (a[0] == '\0' || b[0] == '\0' || strcmp(a, b) == 0)
+	a = library_of(c->a, &n_a);
+	b = library_of(c->b, &n_b);
+	if (a == NULL || b == NULL ||
+	    (n_a == n_b && strncmp(a, b, (size_t)n_a) == 0))
 		return NULL;
-	return asprintf(&why, "the libraries differ: %s against %s", a, b) < 0
+	return asprintf(&why, "the libraries differ: %.*s against %.*s", n_a, a,
+		   n_b, b) < 0
 		   ? NULL
 		   : why;
 }
@@ -92,8 +94,8 @@ static char *own_mismatch(
 		char *why = NULL;
 
 		if (x != NULL && y != NULL && strcmp(x, y) != 0 &&
-		    asprintf(&why, "%s differs: %.60s against %.60s",
-			qualifiers[i], x, y) >= 0)
+		    asprintf(&why, "%s differs: %s against %s", qualifiers[i],
+			x, y) >= 0)
 			return why;
 	}
 	return NULL;

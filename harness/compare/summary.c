@@ -8,9 +8,12 @@
 #include <string.h>
 
 #include "compare.h"
+#include "cut.h"
 
 /* Lists of benches are cut here: a summary is no table. */
 #define MOST_BENCHES 6
+/* So much of a label is read in a sentence. */
+#define MOST_LABEL   100
 
 /* What the pairs of one bench with one verdict come to. */
 struct extent {
@@ -228,15 +231,16 @@ static void print_counts(FILE *out, const struct sv_comparison *c)
 
 	if (c->n_pairs == 0)
 		fprintf(out,
-		    "No figure was measured alike on A (%.100s) and B "
-		    "(%.100s): nothing can be compared.",
-		    a, b);
+		    "No figure was measured alike on A (%.*s) and B "
+		    "(%.*s): nothing can be compared.",
+		    sv_cut(a, MOST_LABEL), a, sv_cut(b, MOST_LABEL), b);
 	else
 		fprintf(out,
-		    "Of %zu figure%s measured on both, B (%.100s) is better "
-		    "than A (%.100s) in %zu, worse in %zu and the same in "
+		    "Of %zu figure%s measured on both, B (%.*s) is better "
+		    "than A (%.*s) in %zu, worse in %zu and the same in "
 		    "%zu; %zu %s unclear.",
-		    c->n_pairs, c->n_pairs == 1 ? "" : "s", b, a,
+		    c->n_pairs, c->n_pairs == 1 ? "" : "s",
+		    sv_cut(b, MOST_LABEL), b, sv_cut(a, MOST_LABEL), a,
 		    c->counts[SV_FASTER], c->counts[SV_SLOWER],
 		    c->counts[SV_SAME], c->counts[SV_UNCLEAR],
 		    c->counts[SV_UNCLEAR] == 1 ? "is" : "are");
@@ -266,8 +270,8 @@ char *sv_comparison_text(const struct sv_comparison *c)
 	print_counts(out, c);
 	if (c->moved != NULL)
 		fprintf(out,
-		    " Nothing here holds: %.200s must be the same on both "
-		    "and is not.",
+		    " Nothing here holds: %s must be the same on both and is "
+		    "not.",
 		    c->moved);
 	print_where(out, c, SV_FASTER);
 	print_where(out, c, SV_SLOWER);

@@ -54,36 +54,52 @@ static const char *bar_text(const struct sv_pair *p, char *out, size_t size)
 	return out;
 }
 
-static size_t add_text(char *out, size_t size, size_t used, const char *text)
-{
-	int n = snprintf(out + used, size - used, "%s", text);
-
-	return n >= 0 && (size_t)n < size - used ? used + (size_t)n : size - 1;
-}
-
-/* What is tagged, on which side: "both noisy, A bimodal". */
-static const char *tags_text(const struct sv_pair *p, char *out, size_t size)
+/*
+ * What is tagged, on which side: "both noisy, A bimodal". A file may hold any
+ * text as a flag, so this is as long as it comes out; NULL without memory.
+ */
+static char *tags_text(const struct sv_pair *p)
 {
 	const struct sv_measurement *sides[] = {p->a, p->b};
-	size_t used = 0;
+	char *text = NULL;
+	size_t size = 0, n = 0;
+	FILE *out = open_memstream(&text, &size);
 
-	out[0] = '\0';
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; out != NULL && side < 2; side++)
 		for (size_t i = 0; i < sides[side]->n_flags; i++) {
 			const char *flag = sides[side]->flags[i];
-			bool other =
-			    sv_measurement_has_flag(sides[!side], flag);
+			bool both = sv_measurement_has_flag(sides[!side], flag);
 
-			if (side == 1 && other)
-				continue;
-			used = add_text(out, size, used, used > 0 ? ", " : "");
-			used = add_text(out, size, used,
-			    other	? "both "
-			    : side == 0 ? "A "
-					: "B ");
-			used = add_text(out, size, used, flag);
+			if (side == 0 || !both)
+				fprintf(out, "%s%s %s", n++ > 0 ? ", " : "",
+				    both	? "both"
+				    : side == 0 ? "A"
+						: "B",
+				    flag);
 		}
-	return out;
+	if (out != NULL)
+		fclose(out);
+	return text;
+}
+
+/* The flags of one side, for a machine. */
+static char *flags_text(const struct sv_measurement *m)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; out != NULL && i < m->n_flags; i++)
+		fprintf(out, "%s%s", i > 0 ? " " : "", m->flags[i]);
+	if (out != NULL)
+		fclose(out);
+	return text;
+}
+
+static void add_cell(struct sv_table *t, char *take_text)
+{
+	sv_table_cell(t, take_text != NULL ? take_text : "");
+	free(take_text);
 }
 
 /* The columns of pairs; bench and bars where they are wanted. */
@@ -130,7 +146,7 @@ static void add_row(
 		sv_table_cell(t, bar_text(p, text, sizeof text));
 	sv_table_cell(t, interval_text(p, text, sizeof text));
 	sv_table_cell(t, ratio_text(p->ratio_cycles, text, sizeof text));
-	sv_table_cell(t, tags_text(p, text, sizeof text));
+	add_cell(t, tags_text(p));
 	sv_table_cell(t, verdict_text(p, text, sizeof text));
 }
 
@@ -262,18 +278,6 @@ static void number_cell(struct sv_table *t, double value)
 	sv_table_cell(t, text);
 }
 
-static void flags_cell(struct sv_table *t, const struct sv_measurement *m)
-{
-	char text[256] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < m->n_flags; i++) {
-		used = add_text(text, sizeof text, used, i > 0 ? " " : "");
-		used = add_text(text, sizeof text, used, m->flags[i]);
-	}
-	sv_table_cell(t, text);
-}
-
 static void add_csv_row(struct sv_table *t, const struct sv_pair *p)
 {
 	sv_table_row(t);
@@ -294,8 +298,8 @@ static void add_csv_row(struct sv_table *t, const struct sv_pair *p)
 	number_cell(t, p->ratio_cycles);
 	number_cell(t, p->floor);
 	number_cell(t, p->further >= 0 ? (double)p->further : NAN);
-	flags_cell(t, p->a);
-	flags_cell(t, p->b);
+	add_cell(t, flags_text(p->a));
+	add_cell(t, flags_text(p->b));
 }
 
 void sv_report_comparison_csv(const struct sv_comparison *c, FILE *out)

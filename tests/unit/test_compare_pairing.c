@@ -211,6 +211,31 @@ static void numbers_that_wander_a_little_are_no_confounders(void **state)
 	release(c, a, b);
 }
 
+/* Three bytes each: the hundredth byte is inside a character. */
+#define LONG_LABEL \
+	"€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€€"
+
+static void a_long_label_is_cut_between_characters(void **state)
+{
+	struct sv_result *a = test_result(LONG_LABEL, "x", "one");
+	struct sv_result *b = test_result("b", "x", "one");
+	struct sv_comparison *c = compare(a, b);
+	json_t *empty = sv_comparison_json(c), *full;
+
+	(void)state;
+	/* What is no UTF-8 no JSON holds. */
+	assert_non_null(empty);
+	sv_comparison_free(c);
+	test_add_around(a, &copy, 1.0, 1e-3, 6);
+	test_add_around(b, &copy, 1.0, 1e-3, 6);
+	c = compare(a, b);
+	full = sv_comparison_json(c);
+	assert_non_null(full);
+	json_decref(empty);
+	json_decref(full);
+	release(c, a, b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +247,7 @@ int main(void)
 	    cmocka_unit_test(what_a_measurement_says_of_itself_counts),
 	    cmocka_unit_test(
 		the_card_is_spoken_of_only_where_the_host_is_the_same),
+	    cmocka_unit_test(a_long_label_is_cut_between_characters),
 	    cmocka_unit_test(numbers_that_wander_a_little_are_no_confounders),
 	};
 
