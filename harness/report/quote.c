@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result.h"
+
 #define ELLIPSIS "\u2026"
 
 /* Without the locale, which may take other bytes for letters. */
@@ -29,30 +31,60 @@ static bool is_name_byte(char c)
 	       (c >= '0' && c <= '9') || c == '_';
 }
 
+/*
+ * Print the character that text begins with, which is not of ASCII, or U+FFFD
+ * for a byte that begins none: somebody may have cut through one. Returns
+ * where text goes on.
+ */
+static const char *put_wide(FILE *out, const char *text)
+{
+	size_t n = sv_utf8_length(text);
+
+	if (n == 0) {
+		fputs("\ufffd", out);
+		return text + 1;
+	}
+	fwrite(text, 1, n, out);
+	return text + n;
+}
+
+static bool is_wide(char c)
+{
+	return ((unsigned char)c & 0x80) != 0;
+}
+
+/* An ASCII character of HTML. */
+static void put_html(FILE *out, char c)
+{
+	switch (c) {
+	case '&':
+		fputs("&amp;", out);
+		break;
+	case '<':
+		fputs("&lt;", out);
+		break;
+	case '>':
+		fputs("&gt;", out);
+		break;
+	case '"':
+		fputs("&quot;", out);
+		break;
+	case '\'':
+		fputs("&#39;", out);
+		break;
+	default:
+		/* XML and HTML know no other control characters. */
+		fputc(is_control(c) && c != '\n' ? ' ' : c, out);
+	}
+}
+
 void sv_quote_html(FILE *out, const char *text)
 {
-	for (; *text != '\0'; text++)
-		switch (*text) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\'':
-			fputs("&#39;", out);
-			break;
-		default:
-			/* XML and HTML know no other control characters. */
-			fputc(is_control(*text) && *text != '\n' ? ' ' : *text,
-			    out);
-		}
+	while (*text != '\0')
+		if (is_wide(*text))
+			text = put_wide(out, text);
+		else
+			put_html(out, *text++);
 }
 
 void sv_quote_csv(FILE *out, const char *text, bool formula)
@@ -65,10 +97,14 @@ void sv_quote_csv(FILE *out, const char *text, bool formula)
 		fputc('"', out);
 	if (guard)
 		fputc('\'', out);
-	for (; *text != '\0'; text++) {
+	while (*text != '\0') {
+		if (is_wide(*text)) {
+			text = put_wide(out, text);
+			continue;
+		}
 		if (*text == '"')
 			fputc('"', out);
-		fputc(*text, out);
+		fputc(*text++, out);
 	}
 	if (quotes)
 		fputc('"', out);
@@ -76,10 +112,15 @@ void sv_quote_csv(FILE *out, const char *text, bool formula)
 
 void sv_quote_markdown(FILE *out, const char *text)
 {
-	for (; *text != '\0'; text++) {
+	while (*text != '\0') {
+		if (is_wide(*text)) {
+			text = put_wide(out, text);
+			continue;
+		}
 		if (strchr("|\\`*_<>[]#&~", *text) != NULL)
 			fputc('\\', out);
 		fputc(is_control(*text) ? ' ' : *text, out);
+		text++;
 	}
 }
 

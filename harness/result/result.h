@@ -143,6 +143,12 @@ void sv_result_free(struct sv_result *);
  * that every text can be written. NULL in, or no memory: NULL out.
  */
 const char *sv_result_text(struct sv_result *, const char *text);
+/*
+ * Bytes of the UTF-8 character that terminated text begins with, 0 where it
+ * begins with none. Source: RFC 3629, section 4 (no overlong forms, no
+ * surrogates, nothing above U+10FFFF).
+ */
+size_t sv_utf8_length(const char *text);
 /* n bytes of zeroed storage in the arena, aligned for any type. */
 void *sv_result_bytes(struct sv_result *, size_t n);
 

@@ -26,13 +26,6 @@ SV_MUST_CHECK int sv_measurement_check(
     const struct sv_measurement *, struct sv_err *err);
 
 /*
- * Bytes of the UTF-8 character that terminated text begins with, 0 where it
- * begins with none. Source: RFC 3629, section 4 (no overlong forms, no
- * surrogates, nothing above U+10FFFF).
- */
-size_t sv_utf8_length(const char *text);
-
-/*
  * The tree of a plain JSON object, as jansson would read it: a new reference.
  * NULL where it is not plain, or wrong: ask jansson then. Also NULL, errno
  * then says so, where there is no memory.

@@ -30,6 +30,14 @@ static void html_has_no_markup_left(void **state)
 	    "&lt;script&gt;&#39;&quot;&amp; \n µ");
 }
 
+static void half_a_character_is_shown_as_such(void **state)
+{
+	(void)state;
+	expect(WRITTEN(sv_quote_html(out, "a\xe6\xbc")), "a\ufffd\ufffd");
+	expect(WRITTEN(sv_quote_csv(out, "\xe2,x", true)), "\"\ufffd,x\"");
+	expect(WRITTEN(sv_quote_markdown(out, "\xffµ")), "\ufffdµ");
+}
+
 static void csv_quotes_and_is_no_formula(void **state)
 {
 	(void)state;
@@ -131,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(html_has_no_markup_left),
+	    cmocka_unit_test(half_a_character_is_shown_as_such),
 	    cmocka_unit_test(csv_quotes_and_is_no_formula),
 	    cmocka_unit_test(gnuplot_text_stays_in_its_quotes),
 	    cmocka_unit_test(markdown_shows_what_is_written),
