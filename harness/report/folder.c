@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "explained.h"
 #include "export.h"
 #include "figure.h"
 #include "gnuplot.h"
@@ -15,6 +16,7 @@
 #include "report.h"
 
 #define MAX_PICTURES 16
+#define MOST_DRAWN   2 /* explanations with pictures of their own */
 
 static int no_memory(struct sv_err *err)
 {
@@ -184,15 +186,17 @@ static int make_pictures(struct studio *studio, const struct sv_folder *folder,
 	return code;
 }
 
-/* Pictures of the explanations; n_of says how many each has. */
-static int make_explained(struct studio *studio, const struct sv_folder *folder,
-    struct pictures *p, size_t n_of[], struct sv_err *err)
+/* Pictures of the first explanations; n_of says how many each has. */
+static int make_explained(struct studio *studio,
+    const struct sv_explained *explained, struct pictures *p, size_t n_of[],
+    struct sv_err *err)
 {
 	static const char *const stems[] = {[SV_EXPLAINED_STEP] = "step-parts",
 	    [SV_EXPLAINED_CROSSOVER] = "crossover"};
 	int code = 0;
 
-	for (size_t i = 0; code == 0 && i < folder->n_explanations; i++) {
+	for (size_t i = 0; code == 0 && i < explained->n && i < MOST_DRAWN;
+	     i++) {
 		size_t before = p->n;
 
 		for (int which = 0; code == 0 && which < 2; which++) {
@@ -203,7 +207,7 @@ static int make_explained(struct studio *studio, const struct sv_folder *folder,
 			    stem, sizeof stem, "%s-%zu", stems[which], i + 1);
 			code =
 			    sv_figure_explained((enum sv_figure_explained)which,
-				folder->explanations[i], &figure, err);
+				explained->list[i], &figure, err);
 			if (code == 0)
 				code =
 				    add_picture(studio, p, figure, stem, err);
@@ -274,21 +278,22 @@ static int write_tables(
 int sv_folder_write(const struct sv_folder *folder, const char *path,
     struct sv_folder_outcome *outcome, struct sv_err *err)
 {
-	struct pictures pictures = {.n = 0}, explained = {.n = 0};
+	struct pictures pictures = {.n = 0}, explained_pictures = {.n = 0};
 	struct studio studio = {.folder = path, .outcome = outcome};
-	size_t *n_explained =
-	    calloc(folder->n_explanations + 1, sizeof *n_explained);
+	struct sv_explained explained = {.n = 0};
+	size_t n_explained[SV_EXPLAINED_MAX] = {0};
 	int code;
 
 	*outcome = (struct sv_folder_outcome){.n_pictures = 0};
-	if (n_explained == NULL)
-		return no_memory(err);
 	code = sv_folder_make(path, err);
 	if (code == 0)
 		code = open_studio(&studio, err);
+	if (code == 0 && folder->n_results == 2)
+		code = sv_explained_make(
+		    folder->results[0], folder->results[1], &explained, err);
 	if (code == 0)
 		code = make_explained(
-		    &studio, folder, &explained, n_explained, err);
+		    &studio, &explained, &explained_pictures, n_explained, err);
 	if (code == 0)
 		code = make_pictures(&studio, folder, &pictures, err);
 	if (code == 0) {
@@ -299,9 +304,9 @@ int sv_folder_write(const struct sv_folder *folder, const char *path,
 		    .n_pictures = pictures.n,
 		    .picture_note =
 			outcome->note[0] != '\0' ? outcome->note : NULL,
-		    .explanations = folder->explanations,
-		    .n_explanations = folder->n_explanations,
-		    .explained = explained.of,
+		    .explanations = explained.list,
+		    .n_explanations = explained.n,
+		    .explained = explained_pictures.of,
 		    .n_explained = n_explained};
 
 		code = write_page(&page, path, err);
@@ -309,7 +314,7 @@ int sv_folder_write(const struct sv_folder *folder, const char *path,
 	if (code == 0)
 		code = write_tables(folder, path, err);
 	free_pictures(&pictures);
-	free_pictures(&explained);
-	free(n_explained);
+	free_pictures(&explained_pictures);
+	sv_explained_free(&explained);
 	return code;
 }

@@ -15,8 +15,6 @@ struct sv_folder {
 	const struct sv_result *const *results; /* one or two */
 	size_t n_results;
 	const struct sv_comparison *comparison; /* NULL for one */
-	json_t *const *explanations;		/* stave.explanation/1 */
-	size_t n_explanations;
 };
 
 /* What was written, and what was not. */
@@ -26,8 +24,9 @@ struct sv_folder_outcome {
 };
 
 /*
- * Write the report into a folder, which is made where it is not there (with
- * those above it). Errors: SV_EOUTPUT, SV_ERESOURCE.
+ * Write the report into a folder, with an explanation of each shipped workload
+ * that two results have the figures for. The folder is made where it is not
+ * there (with those above it). Errors: SV_EOUTPUT, SV_ERESOURCE.
  */
 SV_MUST_CHECK int sv_folder_write(const struct sv_folder *, const char *path,
     struct sv_folder_outcome *, struct sv_err *err);

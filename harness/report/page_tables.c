@@ -132,8 +132,11 @@ static void put_pair(const struct sv_pair *p, FILE *out)
 		snprintf(text, sizeof text, "%.3f to %.3f", p->lo, p->hi);
 	sv_page_number(out, p->lo, text);
 	fprintf(out, "<td><span class=\"%s\">%s</span>", verdict, verdict);
-	if (p->reason != NULL)
-		fprintf(out, " <span class=\"muted\">%s</span>", p->reason);
+	if (p->reason != NULL) {
+		fputs(" <span class=\"muted\">", out);
+		sv_quote_html(out, sv_reason_text(p->reason));
+		fputs("</span>", out);
+	}
 	fputs("</td><td>", out);
 	put_flags(p->a, "A: ", out);
 	put_flags(p->b, "B: ", out);

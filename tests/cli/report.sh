@@ -52,11 +52,28 @@ if command -v gnuplot >/dev/null; then
 		[ -s large/plots/$kind.svg ] || fail "no $kind.svg"
 		[ -s large/plots/$kind.png ] || fail "no $kind.png"
 	done
-	[ "$(grep -c '<figure><div class="plot"' large/index.html)" = 10 ] ||
+	for kind in step-parts-1 crossover-1 step-parts-2; do
+		[ -s large/plots/$kind.svg ] || fail "no $kind.svg"
+	done
+	[ "$(grep -c '<figure><div class="plot"' large/index.html)" = 14 ] ||
 		fail "pictures are not in the page"
 fi
+
+# Explained: every shipped workload in a line, the slowest first.
+grep -q '<h2 id="explanation">' large/index.html || fail "no explanation"
+for workload in resnet50 bert-base-128 mlp-tiny; do
+	grep -q "<th scope=\"row\">$workload, batch" large/index.html ||
+		fail "$workload is not explained"
+done
+# One result has nobody to be explained against; two without the figures, no
+# section; a program without its workloads, a report all the same.
+"$stave" report new.json -o single >/dev/null
+grep -q 'id="explanation"' single/index.html && fail "one result, explained"
+STAVE_WORKLOAD_DIR=/nowhere "$stave" report old.json new.json -o bereft \
+	>/dev/null || fail "without workloads: exit $?"
+grep -q 'id="explanation"' bereft/index.html && fail "explained by nothing"
 
 $python "$here/../support/hostile.py" new.json >hostile.json
 "$stave" report hostile.json old.json -o harm >/dev/null
 [ ! -e pwned ] && [ ! -e harm/pwned ] || fail "a command in a label was run"
-$python "$here/check_page.py" bare large harm
+$python "$here/check_page.py" bare large single bereft harm
