@@ -23,18 +23,17 @@ static int by_speedup(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* One workload by its name; *out is NULL where it cannot be explained. */
-static int explain(const struct sv_result *a, const struct sv_result *b,
-    const char *name, json_t **out, struct sv_err *err)
+int sv_explained_one(const struct sv_result *a, const struct sv_result *b,
+    const char *workload, json_t **out, struct sv_err *err)
 {
-	struct sv_workload *workload = NULL;
+	struct sv_workload *read = NULL;
 	struct sv_explanation *explanation = NULL;
 	struct sv_explain_request request = {
 	    .a = a, .b = b, .draws = SV_EXPLAIN_DRAWS};
-	int code = sv_workload_read(name, &workload, err);
+	int code = sv_workload_read(workload, &read, err);
 
 	*out = NULL;
-	request.workload_a = request.workload_b = workload;
+	request.workload_a = request.workload_b = read;
 	if (code == 0)
 		code = sv_explain(&request, &explanation, err);
 	if (code == 0) {
@@ -44,8 +43,8 @@ static int explain(const struct sv_result *a, const struct sv_result *b,
 			    err, SV_ERESOURCE, "explain: out of memory");
 	}
 	sv_explanation_free(explanation);
-	sv_workload_free(workload);
-	return code == SV_ERESOURCE ? code : 0;
+	sv_workload_free(read);
+	return code;
 }
 
 int sv_explained_make(const struct sv_result *a, const struct sv_result *b,
@@ -61,8 +60,11 @@ int sv_explained_make(const struct sv_result *a, const struct sv_result *b,
 	for (size_t i = 0; code == 0 && names[i] != NULL; i++) {
 		if (out->n == SV_EXPLAINED_MAX)
 			break;
-		code = explain(a, b, names[i], &out->list[out->n], err);
+		code =
+		    sv_explained_one(a, b, names[i], &out->list[out->n], err);
 		out->n += out->list[out->n] != NULL;
+		if (code != SV_ERESOURCE)
+			code = 0;
 	}
 	free(names);
 	if (code != 0)

@@ -19,8 +19,16 @@ struct sv_explained {
 };
 
 /*
- * Explain B against A. A workload that cannot be read, or that the results
- * lack figures for, is left out; none at all is no error. Errors:
+ * Explain B against A on one workload, by its name or file; a new reference.
+ * Errors: those of sv_workload_read and of sv_explain.
+ */
+SV_MUST_CHECK int sv_explained_one(const struct sv_result *a,
+    const struct sv_result *b, const char *workload, json_t **out,
+    struct sv_err *err);
+
+/*
+ * Explain B against A on all. A workload that cannot be read, or that the
+ * results lack figures for, is left out; none at all is no error. Errors:
  * SV_ERESOURCE.
  */
 SV_MUST_CHECK int sv_explained_make(const struct sv_result *a,

@@ -180,7 +180,8 @@ static bool make_crossover(struct sv_figure *f, json_t *e)
 	if (p == NULL || !good)
 		return good;
 	good = add_mark(p, "as fast as A", 1.0, false);
-	if (crossover >= 1.0) {
+	/* One at the first batch of all is no crossing. */
+	if (crossover > p->traces[0].points[0].x) {
 		snprintf(
 		    label, sizeof label, "crossover: batch %.0f", crossover);
 		good = good && add_mark(p, label, crossover, true);

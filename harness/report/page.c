@@ -362,7 +362,8 @@ static void put_method(const struct sv_page *page, FILE *out)
 	      "with its exact interval and by exact Mann-Whitney tests, "
 	      "corrected by Holm for the headline metrics and by "
 	      "Benjamini-Hochberg for the rest. A difference counts when it is "
-	      "significant and large enough to matter (2 %, times 5 %). "
+	      "significant and at least 2 %; a latency is the same until its "
+	      "interval reaches 5 %. "
 	      "\u201cUnclear\u201d is an answer.</p>\n<div "
 	      "class=\"scroll\"><table><caption>The runs</caption><thead><tr>"
 	      "<th scope=\"col\">of the run</th>",

@@ -112,7 +112,7 @@ static void put_causes(json_t *causes, FILE *out)
 		put_line(out, "", text_at(cause, "claim"));
 		put_line(
 		    out, "<strong>Remedy:</strong> ", text_at(cause, "remedy"));
-		if (isfinite(gain))
+		if (gain >= 1.005)
 			fprintf(out,
 			    "<p class=\"small\">Worth %.2f times.</p>\n", gain);
 		put_line(out, "<span class=\"muted\">To disprove it:</span> ",

@@ -52,11 +52,17 @@ for kind in transfer gemm-size gemm-batch launch allocator memory loader \
 	"$stave" plot hostile.json old.json hostile.json --kind $kind \
 		-o hostile-$kind.svg
 done
+"$stave" plot old.json new.json --kind step-parts -o one-step-parts.svg
+"$stave" plot old.json new.json --kind crossover --workload resnet50 \
+	-o two-crossover.png
+"$stave" plot hostile.json old.json --kind step-parts --workload resnet50 \
+	-o hostile-step-parts.svg
 [ ! -e pwned ] || fail "a command in a label was run"
 # What must be there, as text.
 $python "$here/check_plots.py" one-*.svg two-*.png hostile-*.svg
 grep -q ">peak fp32<" one-gemm-size.svg || fail "no peak"
 grep -q ">link Gen4 x16<" one-transfer.svg || fail "no ceiling of the link"
+grep -q ">gemm<\| gemm<" one-step-parts.svg || fail "no parts of a step"
 grep -q ">L2<" one-memory.svg || fail "no size of the L2"
 grep -q "&lt;script>\|&lt;script&gt;" hostile-transfer.svg ||
 	fail "the label is not shown"

@@ -457,6 +457,12 @@ static void the_crossover_is_marked(void **state)
 	assert_true(f->panels[0].marks[0].at == 1.0);
 	assert_string_equal(f->panels[0].marks[1].label, "crossover: batch 4");
 	sv_figure_free(f);
+	/* Faster from the first batch on: nothing is crossed. */
+	f = explained(SV_EXPLAINED_CROSSOVER,
+	    "{\"crossover\": {\"batch\": 1}, \"by_batch\": [{\"batch\": 1, "
+	    "\"speedup\": 1.2}, {\"batch\": 4, \"speedup\": 1.3}]}");
+	assert_int_equal(f->panels[0].n_marks, 1);
+	sv_figure_free(f);
 }
 
 static void explanations_of_any_shape_are_survived(void **state)
