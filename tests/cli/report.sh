@@ -67,10 +67,10 @@ for workload in resnet50 bert-base-128 mlp-tiny; do
 done
 # One result has nobody to be explained against; two without the figures, no
 # section; a program without its workloads, a report all the same.
-"$stave" report new.json -o single >/dev/null
+PATH='' "$stave" report new.json -o single >/dev/null 2>&1
 grep -q 'id="explanation"' single/index.html && fail "one result, explained"
-STAVE_WORKLOAD_DIR=/nowhere "$stave" report old.json new.json -o bereft \
-	>/dev/null || fail "without workloads: exit $?"
+PATH='' STAVE_WORKLOAD_DIR=/nowhere "$stave" report old.json new.json \
+	-o bereft >/dev/null 2>&1 || fail "without workloads: exit $?"
 grep -q 'id="explanation"' bereft/index.html && fail "explained by nothing"
 
 $python "$here/../support/hostile.py" new.json >hostile.json
