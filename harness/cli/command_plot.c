@@ -1,11 +1,11 @@
 /* stave plot: one picture of one or more results. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "explained.h"
 #include "figure.h"
+#include "folder.h"
 #include "gnuplot.h"
 #include "result.h"
 
@@ -105,22 +105,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static int save(
-    const char *path, const char *bytes, size_t n, struct sv_err *err)
-{
-	FILE *out = fopen(path, "wb");
-	bool good;
-
-	if (out == NULL)
-		return sv_err_set(
-		    err, SV_EOUTPUT, "write %s: %s", path, strerror(errno));
-	good = fwrite(bytes, 1, n, out) == n;
-	good = fclose(out) == 0 && good;
-	return good ? 0
-		    : sv_err_set(err, SV_EOUTPUT, "write %s: %s", path,
-			  strerror(errno));
-}
-
 /* Of all shipped workloads, the one that gains least from B; or NULL. */
 static int least_gain(
     const struct sv_result *const *results, json_t **out, struct sv_err *err)
@@ -189,7 +173,7 @@ static int plot(const struct arguments *a, struct sv_err *err)
 	if (code == 0)
 		code = sv_gnuplot_draw(figure, a->picture, &bytes, &n, err);
 	if (code == 0)
-		code = save(a->output, bytes, n, err);
+		code = sv_folder_save_file(a->output, bytes, n, err);
 	free(bytes);
 	sv_figure_free(figure);
 	for (size_t i = 0; i < a->n; i++)

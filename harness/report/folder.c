@@ -49,15 +49,12 @@ int sv_folder_make(const char *path, struct sv_err *err)
 	return 0;
 }
 
-int sv_folder_save(const char *folder, const char *name, const void *bytes,
-    size_t n, struct sv_err *err)
+int sv_folder_save_file(
+    const char *path, const void *bytes, size_t n, struct sv_err *err)
 {
-	char path[PATH_MAX];
-	FILE *out;
+	FILE *out = fopen(path, "wb");
 	bool good;
 
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	out = fopen(path, "wb");
 	if (out == NULL)
 		return sv_err_set(
 		    err, SV_EOUTPUT, "write %.300s: %s", path, strerror(errno));
@@ -66,6 +63,18 @@ int sv_folder_save(const char *folder, const char *name, const void *bytes,
 	return good ? 0
 		    : sv_err_set(err, SV_EOUTPUT, "write %.300s: %s", path,
 			  strerror(errno));
+}
+
+int sv_folder_save(const char *folder, const char *name, const void *bytes,
+    size_t n, struct sv_err *err)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof path, "%s/%s", folder, name) >=
+	    (int)sizeof path)
+		return sv_err_set(err, SV_EOUTPUT, "write %.200s: %s", name,
+		    strerror(ENAMETOOLONG));
+	return sv_folder_save_file(path, bytes, n, err);
 }
 
 /* What is printed into memory and then saved under a name. */
