@@ -419,6 +419,21 @@ static void head(struct builder *b, size_t left_out)
 	f->shared_y = b->spec->shared_y;
 }
 
+/* Words that are drawn have their dashes by their order there. */
+static void seed_dashes(struct values *v, const char *words)
+{
+	while (words != NULL && words[0] != '\0') {
+		size_t n = strcspn(words, " ");
+
+		snprintf(v->numbers[v->n], sizeof v->numbers[0], "%.*s", (int)n,
+		    words);
+		v->text[v->n] = v->numbers[v->n];
+		v->n++;
+		words += n;
+		words += strspn(words, " ");
+	}
+}
+
 int sv_figure_make_curves(const struct sv_figure_kind *kind,
     const struct sv_result *const *results, size_t n, struct sv_figure *f,
     struct sv_err *err)
@@ -432,6 +447,7 @@ int sv_figure_make_curves(const struct sv_figure_kind *kind,
 		b->results = results;
 		b->n = n;
 		b->f = f;
+		seed_dashes(&b->dashes, b->spec->dashes);
 	}
 	for (size_t i = 0; good && i < n; i++)
 		for (size_t j = 0; good && j < results[i]->n_measurements;

@@ -23,7 +23,7 @@ def check_svg(path):
             assert not key.lower().startswith("on"), path
             if key.endswith("href"):
                 assert value.startswith("#"), path
-    assert texts > 8, "%s: too little text" % path
+    assert texts > 4, "%s: too little text" % path
 
 
 def check_png(path):

@@ -52,6 +52,13 @@ for kind in transfer gemm-size gemm-batch launch allocator memory loader \
 	"$stave" plot hostile.json old.json hostile.json --kind $kind \
 		-o hostile-$kind.svg
 done
+# Of what is shipped, whatever it has something of.
+published=$here/../../results/published
+for kind in transfer gemm-size memory; do
+	"$stave" plot "$published/a100-40gb-pcie.json" \
+		"$published/rtx-4090.json" --kind $kind -o two-shipped-$kind.png
+done
+"$stave" plot "$published/a10g.json" --kind gemm-batch -o one-shipped.svg
 "$stave" plot old.json new.json --kind step-parts -o one-step-parts.svg
 "$stave" plot old.json new.json --kind crossover --workload resnet50 \
 	-o two-crossover.png

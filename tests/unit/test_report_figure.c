@@ -85,23 +85,24 @@ static void one_machine_has_a_colour_for_each_direction(void **state)
 	struct sv_figure *f;
 
 	(void)state;
-	/* Sizes out of order, a kind of memory that is not drawn. */
+	/* Out of order, and a kind of memory that is not drawn. */
+	add_copy(r, "h2d", "pageable", 1 << 20, 8e9, SV_CHECK_NONE);
 	add_copy(r, "h2d", "pinned", 1 << 20, 2e10, SV_CHECK_PASS);
 	add_copy(r, "h2d", "pinned", 1 << 12, 1e9, SV_CHECK_PASS);
-	add_copy(r, "h2d", "pageable", 1 << 20, 8e9, SV_CHECK_NONE);
 	add_copy(r, "d2h", "pinned", 1 << 20, 2.1e10, SV_CHECK_PASS);
 	add_copy(r, "h2d", "mapped", 1 << 20, 1.5e10, SV_CHECK_PASS);
 	f = make("transfer", r, NULL);
 	assert_non_null(f);
 	assert_int_equal(f->n_panels, 1);
 	assert_int_equal(f->panels[0].n_traces, 3);
-	assert_string_equal(f->panels[0].traces[0].label, "h2d pinned");
-	assert_int_equal(f->panels[0].traces[0].n, 2);
-	assert_true(f->panels[0].traces[0].points[0].x == 1 << 12);
-	assert_true(f->panels[0].traces[0].points[1].hi == 1.05 * 2e10);
-	assert_string_equal(f->panels[0].traces[1].label, "h2d pageable");
-	assert_int_equal(f->panels[0].traces[1].colour, 0);
-	assert_int_equal(f->panels[0].traces[1].dash, 1);
+	assert_string_equal(f->panels[0].traces[1].label, "h2d pinned");
+	assert_int_equal(f->panels[0].traces[1].n, 2);
+	assert_int_equal(f->panels[0].traces[1].dash, 0);
+	assert_true(f->panels[0].traces[1].points[0].x == 1 << 12);
+	assert_true(f->panels[0].traces[1].points[1].hi == 1.05 * 2e10);
+	assert_string_equal(f->panels[0].traces[0].label, "h2d pageable");
+	assert_int_equal(f->panels[0].traces[0].colour, 0);
+	assert_int_equal(f->panels[0].traces[0].dash, 1);
 	assert_string_equal(f->panels[0].traces[2].label, "d2h pinned");
 	assert_int_equal(f->panels[0].traces[2].colour, 1);
 	assert_non_null(strstr(f->subtitle, "1 figures of other"));
