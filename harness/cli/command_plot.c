@@ -186,7 +186,8 @@ int sv_command_plot(int argc, char **argv)
 	static const struct argp_option options[] = {
 	    {"kind", 'k', "KIND", 0,
 		"transfer, gemm-size, gemm-batch, launch, allocator, memory, "
-		"loader, sustain, step or rounds; of A and B: step-parts (what "
+		"loader, sustain, step, habits or rounds; of A and B: "
+		"step-parts (what "
 		"a training step is made of) or crossover (speed-up by batch)",
 		0},
 	    {"output", 'o', "FILE", 0, "where to; .svg or .png", 0},

@@ -144,6 +144,8 @@ static const struct sv_curve_spec step = {
     .x = "batch",
     .panel = "workload",
     .dash = "precision",
+    .only = "habit",
+    .only_value = "?baseline",
     .x_log = true,
     .y_log = true,
 };
@@ -157,6 +159,9 @@ static const struct sv_bar_spec launch = {
 	{"sync", "wait", "wait: on an idle queue"},
 	{"sync", "readback", "readback: 4 bytes, the .item() pattern"},
 	{"sync", "loop", "loop: one iteration of a loop of kernels"}}};
+static const struct sv_bar_spec habits = {
+    .title = "What habits cost a training step",
+    .panels = {{"step", "time", "time of one step"}}};
 static const struct sv_bar_spec allocator = {
     .title = "What device memory costs to get and to give back",
     .panels = {{"allocator", "alloc", "alloc: from the driver"},
@@ -181,6 +186,8 @@ const struct sv_figure_kind sv_figure_kinds[] = {
 	sv_figure_make_curves, &sustain},
     {"step", "time of a training step against batch", sv_figure_make_curves,
 	&step},
+    {"habits", "time of a training step by habit", sv_figure_make_bars,
+	&habits},
     {"rounds", "every round of the measurements that spread most",
 	sv_figure_make_rounds, NULL},
     {NULL, NULL, NULL, NULL},
@@ -292,6 +299,66 @@ const struct sv_result_param *sv_param_of(
 		if (strcmp(m->params[i].name, name) == 0)
 			return &m->params[i];
 	return NULL;
+}
+
+/*
+ * Whether a parameter says something that no other of the same measurement
+ * does: the products have m, n, k and count beside a shape and one of batch
+ * and n.
+ */
+static bool is_telling(
+    const struct sv_measurement *m, const struct sv_result_param *p)
+{
+	const struct sv_result_param *shape = sv_param_of(m, "shape");
+	bool square = shape != NULL && shape->text != NULL &&
+		      strcmp(shape->text, "square") == 0;
+
+	if (shape == NULL)
+		return true;
+	return strcmp(p->name, "m") != 0 && strcmp(p->name, "k") != 0 &&
+	       strcmp(p->name, "count") != 0 &&
+	       strcmp(p->name, square ? "batch" : "n") != 0;
+}
+
+/* One parameter: "h2d", "4 KiB", "batch=64", "every=never". */
+static void param_text(const struct sv_result_param *p, char *out, size_t size)
+{
+	char name[48], value[80];
+
+	if (p->text != NULL)
+		sv_quote_cut(value, sizeof value, p->text, 18);
+	else if (strcmp(p->name, "bytes") == 0)
+		sv_quantity_size(value, sizeof value, (double)p->number);
+	else
+		snprintf(value, sizeof value, "%lld", (long long)p->number);
+	/* A word says what it is; "never" is one only beside numbers. */
+	if (strcmp(p->name, "bytes") == 0 ||
+	    (p->text != NULL && strcmp(p->name, "every") != 0))
+		snprintf(out, size, "%s", value);
+	else
+		snprintf(out, size, "%s=%s",
+		    sv_quote_cut(name, sizeof name, p->name, 16), value);
+}
+
+char *sv_figure_params(
+    const struct sv_measurement *m, char out[static SV_FIGURE_TEXT])
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < m->n_params; i++) {
+		char text[136];
+
+		if (!is_telling(m, &m->params[i]))
+			continue;
+		param_text(&m->params[i], text, sizeof text);
+		/* Whole ones alone. */
+		if (used + strlen(text) + 2 > SV_FIGURE_TEXT)
+			break;
+		used += (size_t)snprintf(out + used, SV_FIGURE_TEXT - used,
+		    "%s%s", used > 0 ? " " : "", text);
+	}
+	return out;
 }
 
 /* Labels that are missing or alike are told apart by a number. */

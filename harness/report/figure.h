@@ -113,6 +113,9 @@ void sv_figure_describe(const struct sv_figure *, FILE *out);
 struct sv_panel *sv_figure_panel(struct sv_figure *, const char *title);
 struct sv_trace *sv_panel_trace(struct sv_panel *, const char *label);
 struct sv_mark *sv_panel_mark(struct sv_panel *, const char *label);
+/* Parameters in few letters, words without their names; returns out. */
+char *sv_figure_params(
+    const struct sv_measurement *, char out[static SV_FIGURE_TEXT]);
 /* Two names as one, each cut to 28 columns; returns out. */
 char *sv_figure_join(
     char out[static SV_FIGURE_TEXT], const char *a, const char *b);
@@ -141,7 +144,8 @@ struct sv_curve_spec {
 	const char *title, *x_title, *bench, *metric;
 	const char *x, *panel, *dash; /* parameters; the last may be NULL */
 	const char *dashes;	      /* words that are drawn; NULL: all */
-	/* Only with this parameter, and this value ("!v": any other). */
+	/* Only with this parameter, and this value; "!v": any other value,
+	 * "?v": this value or no such parameter. */
 	const char *only, *only_value;
 	bool x_bytes, x_log, y_log, shared_y;
 	/* x is time within samples that are windows of x seconds together. */

@@ -4,41 +4,42 @@
 #include <string.h>
 
 #include "figure.h"
-#include "text.h"
 
 /* More rows than this in a panel are nobody's to read. */
 #define MAX_ROWS 24
 
-/* The row of a text, added where it is new; -1 where it cannot be. */
-static int row_of(struct sv_panel *p, const char *text, bool *no_memory)
+/*
+ * The row of a measurement, which all machines have in common; -1 where there
+ * is none yet. ids are those of the rows.
+ */
+static int row_of(
+    const struct sv_panel *p, const char *const *ids, const char *id)
 {
 	for (size_t i = 0; i < p->n_rows; i++)
-		if (strcmp(p->rows[i], text) == 0)
+		if (ids[i] != NULL && strcmp(ids[i], id) == 0)
 			return (int)i;
-	if (p->n_rows == MAX_ROWS)
-		return -1;
-	*no_memory = !sv_panel_row(p, text);
-	return (int)p->n_rows - 1;
+	return -1;
 }
 
 /* Returns whether there was memory. */
-static bool add(struct sv_figure *f, struct sv_panel *p, size_t machine,
+static bool add(struct sv_figure *f, struct sv_panel *p,
+    const char *ids[static MAX_ROWS], size_t machine,
     const struct sv_measurement *m)
 {
-	char text[SV_FIGURE_TEXT], cut[SV_FIGURE_TEXT], label[SV_FIGURE_TEXT];
-	bool no_memory = false;
+	char text[SV_FIGURE_TEXT], label[SV_FIGURE_TEXT];
 	struct sv_trace *t;
-	int row;
+	int row = row_of(p, ids, m->id);
 
-	sv_report_params(m, text, sizeof text);
-	/* As the row itself will have it, to be found again. */
-	sv_figure_row_text(cut, text);
-	row = row_of(p, cut, &no_memory);
-	if (no_memory)
-		return false;
-	if (row < 0)
+	sv_figure_params(m, text);
+	if (row < 0 && p->n_rows == MAX_ROWS)
 		return true;
-	sv_figure_join(label, f->n_names > 1 ? f->names[machine] : "", cut);
+	if (row < 0) {
+		row = (int)p->n_rows;
+		ids[row] = m->id;
+		if (!sv_panel_row(p, text))
+			return false;
+	}
+	sv_figure_join(label, f->n_names > 1 ? f->names[machine] : "", text);
 	t = sv_panel_trace(p, label);
 	if (t == NULL)
 		return false;
@@ -58,6 +59,7 @@ int sv_figure_make_bars(const struct sv_figure_kind *kind,
 	snprintf(f->title, sizeof f->title, "%s", spec->title);
 	for (size_t k = 0; good && spec->panels[k].bench != NULL; k++) {
 		struct sv_panel *p = NULL;
+		const char *ids[MAX_ROWS] = {NULL};
 
 		for (size_t i = 0; good && i < n; i++)
 			for (size_t j = 0;
@@ -75,7 +77,7 @@ int sv_figure_make_bars(const struct sv_figure_kind *kind,
 				if (p == NULL)
 					p = sv_figure_panel(
 					    f, spec->panels[k].title);
-				good = p != NULL && add(f, p, i, m);
+				good = p != NULL && add(f, p, ids, i, m);
 			}
 	}
 	return good ? 0 : sv_err_set(err, SV_ERESOURCE, "plot: out of memory");

@@ -98,10 +98,11 @@ static bool is_chosen(
 	if (spec->only == NULL)
 		return true;
 	if (only == NULL || only->text == NULL)
-		return false;
-	return spec->only_value[0] == '!'
-		   ? strcmp(only->text, spec->only_value + 1) != 0
-		   : strcmp(only->text, spec->only_value) == 0;
+		return only == NULL && spec->only_value[0] == '?';
+	if (spec->only_value[0] == '!')
+		return strcmp(only->text, spec->only_value + 1) != 0;
+	return strcmp(only->text,
+		   spec->only_value + (spec->only_value[0] == '?')) == 0;
 }
 
 static int by_x(const void *left, const void *right)

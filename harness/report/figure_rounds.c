@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "figure.h"
-#include "quantity.h"
-#include "quote.h"
 #include "stave/units.h"
 
 #define MAX_ROWS 32
@@ -81,64 +79,14 @@ static struct row *find_rows(
 	return rows;
 }
 
-/*
- * Whether a parameter says something that no other of the same measurement
- * does: the products have m, n, k and count beside a shape and one of batch
- * and n.
- */
-static bool is_telling(
-    const struct sv_measurement *m, const struct sv_result_param *p)
-{
-	const struct sv_result_param *shape = sv_param_of(m, "shape");
-	bool square = shape != NULL && shape->text != NULL &&
-		      strcmp(shape->text, "square") == 0;
-
-	if (shape == NULL)
-		return true;
-	return strcmp(p->name, "m") != 0 && strcmp(p->name, "k") != 0 &&
-	       strcmp(p->name, "count") != 0 &&
-	       strcmp(p->name, square ? "batch" : "n") != 0;
-}
-
-/* Parameters in few letters: words without their names. */
-static void short_params(
-    const struct sv_measurement *m, char out[static SV_FIGURE_TEXT])
-{
-	size_t used = 0;
-
-	out[0] = '\0';
-	for (size_t i = 0; i < m->n_params && used + 140 < SV_FIGURE_TEXT;
-	     i++) {
-		const struct sv_result_param *p = &m->params[i];
-		char name[48], value[80];
-
-		if (!is_telling(m, p))
-			continue;
-		if (p->text != NULL)
-			used += (size_t)snprintf(out + used,
-			    SV_FIGURE_TEXT - used, " %s",
-			    sv_quote_cut(value, sizeof value, p->text, 16));
-		else if (strcmp(p->name, "bytes") == 0)
-			used += (size_t)snprintf(out + used,
-			    SV_FIGURE_TEXT - used, " %s",
-			    sv_quantity_size(
-				value, sizeof value, (double)p->number));
-		else
-			used += (size_t)snprintf(out + used,
-			    SV_FIGURE_TEXT - used, " %s=%lld",
-			    sv_quote_cut(name, sizeof name, p->name, 16),
-			    (long long)p->number);
-	}
-}
-
 static bool add_row(struct sv_figure *f, struct sv_panel *p,
     const struct sv_result *const *results, size_t n, const struct row *row)
 {
 	char name[SV_FIGURE_TEXT], params[SV_FIGURE_TEXT];
 	char text[2 * SV_FIGURE_TEXT + 2];
 
-	short_params(row->m, params);
-	snprintf(text, sizeof text, "%s%s",
+	sv_figure_params(row->m, params);
+	snprintf(text, sizeof text, "%s %s",
 	    sv_figure_join(name, row->m->bench, row->m->metric), params);
 	if (!sv_panel_row(p, text))
 		return false;

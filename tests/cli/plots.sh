@@ -46,7 +46,7 @@ $python "$here/../support/plenty.py" old 0.7 >old.json
 $python "$here/../support/plenty.py" new 1.0 >new.json
 $python "$here/../support/hostile.py" new.json >hostile.json
 for kind in transfer gemm-size gemm-batch launch allocator memory loader \
-	sustain step rounds; do
+	sustain step habits rounds; do
 	"$stave" plot new.json --kind $kind -o one-$kind.svg
 	"$stave" plot old.json new.json --kind $kind -o two-$kind.png
 	"$stave" plot hostile.json old.json hostile.json --kind $kind \

@@ -48,14 +48,14 @@ $python "$here/../support/plenty.py" new 1.0 1000 >new.json
 	fail "the table is not whole"
 if command -v gnuplot >/dev/null; then
 	for kind in transfer gemm-size gemm-batch launch allocator memory \
-		loader sustain step rounds; do
+		loader sustain step habits rounds; do
 		[ -s large/plots/$kind.svg ] || fail "no $kind.svg"
 		[ -s large/plots/$kind.png ] || fail "no $kind.png"
 	done
 	for kind in step-parts-1 crossover-1 step-parts-2; do
 		[ -s large/plots/$kind.svg ] || fail "no $kind.svg"
 	done
-	[ "$(grep -c '<figure><div class="plot"' large/index.html)" = 14 ] ||
+	[ "$(grep -c '<figure><div class="plot"' large/index.html)" = 15 ] ||
 		fail "pictures are not in the page"
 fi
 
