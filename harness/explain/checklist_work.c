@@ -77,11 +77,77 @@ static double habit(const struct sv_result *r, const char *bench,
 	return ratio;
 }
 
+/* The same step without the habit: all other parameters alike. */
+static const struct sv_measurement *without_habit(
+    const struct sv_result *r, const struct sv_measurement *m)
+{
+	struct sv_result_param params[SV_RESULT_MAX_PARAMS];
+	char id[SV_RESULT_MAX_ID];
+	struct sv_err ignored;
+
+	for (size_t i = 0; i < m->n_params; i++) {
+		params[i] = m->params[i];
+		if (strcmp(params[i].name, "habit") == 0)
+			params[i].text = "baseline";
+	}
+	if (sv_result_id(id, sizeof id, m->bench, m->metric, params,
+		m->n_params, &ignored) != 0)
+		return NULL;
+	m = sv_result_find(r, id);
+	return m != NULL && sv_figure_usable(m) ? m : NULL;
+}
+
+/*
+ * The same of whole training steps: the worst of the workloads and batches
+ * that were measured with the habit and without; NaN without any.
+ */
+static double step_habit(const struct sv_result *r, const char *name,
+    struct sv_finding *f, const char *what)
+{
+	const struct sv_measurement *worst = NULL;
+	char pattern[64];
+	double most = NAN;
+
+	snprintf(pattern, sizeof pattern, "step/time?habit=%s", name);
+	for (size_t i = 0; i < r->n_measurements; i++) {
+		const struct sv_measurement *m = &r->measurements[i], *base;
+
+		if (!sv_figure_usable(m) || !sv_pattern_fits(pattern, m))
+			continue;
+		base = without_habit(r, m);
+		if (base == NULL || !(base->summary.median > 0.0))
+			continue;
+		double ratio = m->summary.median / base->summary.median;
+
+		if (isnan(most) || ratio > most) {
+			most = ratio;
+			worst = m;
+		}
+	}
+	if (worst != NULL) {
+		sv_rest_on(f, worst);
+		sv_say(f,
+		    "a training step takes up to %.2f times as long with "
+		    "%s each step",
+		    most, what);
+	}
+	return most;
+}
+
+/* What a habit costs, where that was measured. */
+static void judge_ratio(double ratio, struct sv_finding *f)
+{
+	if (isfinite(ratio))
+		sv_at_least(
+		    f, ratio > WORTH_A_WORD ? SV_FINDING_WARN : SV_FINDING_OK);
+}
+
 void sv_judge_sync(const struct sv_result *r, struct sv_finding *f)
 {
 	const struct sv_measurement *readback =
 	    sv_best_figure(r, "sync/readback");
 	double ratio = habit(r, "sync", f, "a wait");
+	double step = step_habit(r, "sync_every_step", f, "a wait");
 
 	if (readback != NULL) {
 		sv_rest_on(f, readback);
@@ -93,9 +159,8 @@ void sv_judge_sync(const struct sv_result *r, struct sv_finding *f)
 				   ? SV_FINDING_WARN
 				   : SV_FINDING_OK);
 	}
-	if (isfinite(ratio))
-		sv_at_least(
-		    f, ratio > WORTH_A_WORD ? SV_FINDING_WARN : SV_FINDING_OK);
+	judge_ratio(ratio, f);
+	judge_ratio(step, f);
 	if (f->status == SV_FINDING_UNKNOWN)
 		sv_say(f, "waits were not measured");
 }
@@ -104,6 +169,7 @@ void sv_judge_allocator(const struct sv_result *r, struct sv_finding *f)
 {
 	const struct sv_measurement *reset = NULL;
 	double ratio = habit(r, "allocator", f, "a reset");
+	double step = step_habit(r, "reset_every_step", f, "a reset");
 	long long most = 0;
 
 	/* The largest working set is what training has. */
@@ -128,9 +194,9 @@ void sv_judge_allocator(const struct sv_result *r, struct sv_finding *f)
 				   ? SV_FINDING_WARN
 				   : SV_FINDING_OK);
 	}
-	if (isfinite(ratio) && reset == NULL)
-		sv_at_least(
-		    f, ratio > WORTH_A_WORD ? SV_FINDING_WARN : SV_FINDING_OK);
+	if (reset == NULL)
+		judge_ratio(ratio, f);
+	judge_ratio(step, f);
 	if (f->status == SV_FINDING_UNKNOWN)
 		sv_say(f, "the allocator was not measured");
 }

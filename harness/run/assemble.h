@@ -28,4 +28,11 @@ SV_MUST_CHECK int sv_assemble(struct sv_result *, json_t *cases,
  */
 void sv_assemble_device(json_t *device, json_t *records);
 
+/*
+ * Hold copies against the link: one that is faster than it can be makes its
+ * registers untrusted; a link that is trusted is what copies in one direction
+ * could reach at best, and becomes their reference.
+ */
+void sv_assemble_link(struct sv_result *);
+
 #endif

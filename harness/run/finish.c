@@ -18,27 +18,6 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* The fastest copy in one direction that passed its check; 0 without one. */
-static double best_copy(const struct sv_result *r)
-{
-	double best = 0.0;
-
-	for (size_t i = 0; i < r->n_measurements; i++) {
-		const struct sv_measurement *m = &r->measurements[i];
-		bool one_way = true;
-
-		for (size_t j = 0; j < m->n_params; j++)
-			one_way = one_way &&
-				  (m->params[j].text == NULL ||
-				      strcmp(m->params[j].text, "bidir") != 0);
-		if (strcmp(m->bench, "transfer") == 0 &&
-		    strcmp(m->metric, "bandwidth") == 0 && one_way &&
-		    m->check != SV_CHECK_FAIL && m->summary.median > best)
-			best = m->summary.median;
-	}
-	return best;
-}
-
 /* The result that the journal makes, whether or not the run is complete. */
 static int make_result(struct sv_run_state *run, struct sv_result **out,
     bool *faults, struct sv_err *err)
@@ -82,7 +61,7 @@ static int make_result(struct sv_run_state *run, struct sv_result **out,
 		return code;
 	}
 	sv_assemble_device(r->device, run->records);
-	sv_machine_doubt_link(r->device, best_copy(r));
+	sv_assemble_link(r);
 	*out = r;
 	return 0;
 }

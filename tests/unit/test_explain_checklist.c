@@ -101,6 +101,12 @@ static const struct fault {
 	"2.00 times as long"},
     {"@sync/readback?call=stream&wait=spin := 2e-4", "SYNC_EVERY_STEP", "warn",
 	"200 µs"},
+    {"@step/time?batch=64&habit=sync_every_step&precision=amp&"
+     "workload=resnet50 := 0.14",
+	"SYNC_EVERY_STEP", "warn", "up to 1.40 times as long"},
+    {"@step/time?batch=64&habit=reset_every_step&precision=amp&"
+     "workload=resnet50 := 0.24",
+	"ALLOCATOR_RESET", "warn", "up to 2.40 times as long"},
     {"@allocator/reset?blocks=64&bytes=2147483648 := 0.08", "ALLOCATOR_RESET",
 	"warn", "80.0 ms"},
     {GEMM("fp16") " := 5.1e13 ; " GEMM("bf16") " := 5.1e13", "PRECISION_OFF",
