@@ -82,7 +82,9 @@ static int measure(struct arguments *a, const struct sv_spec *spec,
 	char output[SV_OUTPUT_BYTES];
 	int code = 0;
 
+	/* What this profile or build lacks is skipped, which is no pass. */
 	a->options.benches = spec->benches;
+	a->options.patterns_are_wishes = true;
 	if (!a->has_profile)
 		code =
 		    sv_profile_parse(spec->profile, &a->options.profile, err);

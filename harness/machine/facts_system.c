@@ -62,6 +62,19 @@ static void command_line(json_t *machine, struct sv_sources *s)
 	sv_fact_or(machine, "os.cmdline_flags", why, list);
 }
 
+/* Have a recording list the folder again, as far as it matters. */
+static void remember_first(
+    struct sv_sources *s, const char *folder, json_t *names)
+{
+	const char *first = json_string_value(json_array_get(names, 0));
+	char path[160];
+
+	if (first == NULL)
+		return;
+	snprintf(path, sizeof path, "%s/%.80s", folder, first);
+	(void)sv_source_exists(s, path);
+}
+
 /* On with the kind of translation of the first group, else "on" or "off". */
 static void iommu(json_t *machine, struct sv_sources *s)
 {
@@ -70,14 +83,8 @@ static void iommu(json_t *machine, struct sv_sources *s)
 	bool is_on = json_array_size(units) > 0 || json_array_size(groups) > 0;
 	bool has_class = sv_source_exists(s, "sys/class/iommu");
 
-	/* Remembered as files, which the recording lists again. */
-	if (json_array_size(units) > 0) {
-		char path[128];
-
-		snprintf(path, sizeof path, "sys/class/iommu/%.80s",
-		    json_string_value(json_array_get(units, 0)));
-		(void)sv_source_exists(s, path);
-	}
+	remember_first(s, "sys/class/iommu", units);
+	remember_first(s, "sys/kernel/iommu_groups", groups);
 	if (is_on)
 		sv_fact(machine, "os.iommu", json_string("on"));
 	else if (has_class)

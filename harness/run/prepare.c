@@ -232,10 +232,11 @@ int sv_run_prepare(struct sv_run_state *run,
 		 run, options, backend, storage, &messages, err)) != 0)
 		return code;
 	facts = json_object_get(json_array_get(messages, 0), "device");
-	if ((code = check_patterns(
-		 messages, options->benches, "--bench", err)) != 0 ||
-	    (code = check_patterns(messages, options->skips, "--skip", err)) !=
-		0)
+	if (!options->patterns_are_wishes &&
+	    ((code = check_patterns(
+		  messages, options->benches, "--bench", err)) != 0 ||
+		(code = check_patterns(
+		     messages, options->skips, "--skip", err)) != 0))
 		goto free_messages;
 	select_cases(messages, options, cases, skipped);
 	/* Once, so that the record says what workers will be bound to. */

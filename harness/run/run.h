@@ -34,6 +34,8 @@ struct sv_run_options {
 	/* Patterns: a bench name, or a glob on the case id; NULL-ended. */
 	const char *const *benches; /* NULL: all */
 	const char *const *skips;
+	/* A pattern that fits nothing is no slip: a specification's. */
+	bool patterns_are_wishes;
 	const char *const *tasks; /* stave/task.h, NULL-ended; NULL: none */
 	const char *timeline;	  /* file for spans, or NULL */
 	const char *label;	  /* NULL: the host name */

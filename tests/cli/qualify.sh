@@ -55,6 +55,13 @@ cd "$work"
 qualify 0 measured --spec "$here/../fixtures/spec/clock.json" --backend host \
 	-o "$work/measured.result.json"
 [ -s "$work/measured.result.json" ]
+# What the profile lacks is skipped, and so no pass.
+sed 's|"null/\*ns=10000"|"null", "sustain"|' \
+	"$here/../fixtures/spec/clock.json" |
+	sed 's|null/sleep?ns=10000|sustain/retention|' >"$work/more.json"
+qualify 1 lacking --spec "$work/more.json" --backend host --profile quick \
+	-o "$work/lacking.result.json"
+grep -q '"skipped"' "$work/lacking.json"
 code=0
 "$stave" qualify "$healthy" --spec generic --junit /dev/full >/dev/null \
 	2>&1 || code=$?
