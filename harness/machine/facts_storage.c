@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "facts.h"
+#include "pci_path.h"
 
 #define MAX_PATH 1024
 
@@ -171,6 +172,33 @@ static void go_below(
 	}
 }
 
+/* The link of an NVMe disk, by the address in its folder's name. */
+static void link_facts(
+    json_t *machine, struct sv_sources *s, const char *folder)
+{
+	const char *end = strstr(folder, "/nvme/"), *from = end;
+	char path[160], address[48], text[SV_SOURCE_BYTES];
+	unsigned generation = 0, width = 0;
+
+	if (end == NULL)
+		return;
+	while (from > folder && from[-1] != '/')
+		from--;
+	snprintf(address, sizeof address, "%.*s", (int)(end - from), from);
+	snprintf(path, sizeof path, "sys/bus/pci/devices/%s/current_link_speed",
+	    address);
+	if (sv_source_read(s, path, text) == NULL)
+		generation = sv_link_speed_parse(text);
+	snprintf(path, sizeof path, "sys/bus/pci/devices/%s/current_link_width",
+	    address);
+	if (sv_source_read(s, path, text) == NULL)
+		width = sv_link_width_parse(text);
+	sv_fact_or(machine, "storage.link.generation",
+	    generation > 0 ? NULL : "absent", json_integer(generation));
+	sv_fact_or(machine, "storage.link.width", width > 0 ? NULL : "absent",
+	    json_integer(width));
+}
+
 static void device_facts(
     json_t *machine, struct sv_sources *s, const struct mount *m)
 {
@@ -191,6 +219,7 @@ static void device_facts(
 		*slash = '\0';
 	sv_fact(
 	    machine, "storage.transport", json_string(transport_of(folder)));
+	link_facts(machine, s, folder);
 	snprintf(path, sizeof path, "%s/queue/rotational", folder);
 	why = sv_source_number(s, path, &rotational);
 	sv_fact_or(
