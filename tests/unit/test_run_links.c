@@ -48,10 +48,12 @@ static void a_trusted_link_is_the_reference_of_its_copies(void **state)
 
 static void without_trust_there_is_no_reference(void **state)
 {
-	static const char *const ways[] = {"device.pcie.trusted := false ; "
-					   "device.pcie.ceiling_Bps := 2.92e10",
+	static const char *const ways[] = {
+	    ("device.pcie.trusted := false ; "
+	     "device.pcie.ceiling_Bps := 2.92e10"),
 	    "device.pcie.ceiling_Bps := null",
-	    "device.pcie.ceiling_Bps := 1e10"};
+	    "device.pcie.ceiling_Bps := 1e10",
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
