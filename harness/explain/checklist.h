@@ -76,7 +76,15 @@ bool sv_pattern_fits(const char *pattern, const struct sv_measurement *);
  */
 bool sv_figure_usable(const struct sv_measurement *);
 
-/* The best usable figure that fits, or NULL. */
+bool sv_figure_flagged(const struct sv_measurement *, const char *flag);
+
+/*
+ * Whether a figure fits, is usable, and is what its name says: one out of a
+ * cache is none of the memory behind it.
+ */
+bool sv_figure_counts(const char *pattern, const struct sv_measurement *);
+
+/* The best figure that counts, or NULL. */
 const struct sv_measurement *sv_best_figure(
     const struct sv_result *, const char *pattern);
 

@@ -200,7 +200,7 @@ static const struct sv_measurement *most_workers(
 	for (size_t i = 0; i < r->n_measurements; i++) {
 		const struct sv_measurement *m = &r->measurements[i];
 
-		if (sv_figure_usable(m) && sv_pattern_fits(pattern, m) &&
+		if (sv_figure_counts(pattern, m) &&
 		    (most == NULL || sv_figure_param(m, "workers", 0) >
 					 sv_figure_param(most, "workers", 0)))
 			most = m;

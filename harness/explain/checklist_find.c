@@ -65,16 +65,28 @@ bool sv_pattern_fits(const char *pattern, const struct sv_measurement *m)
 	return true;
 }
 
+bool sv_figure_flagged(const struct sv_measurement *m, const char *flag)
+{
+	for (size_t i = 0; i < m->n_flags; i++)
+		if (strcmp(m->flags[i], flag) == 0)
+			return true;
+	return false;
+}
+
 bool sv_figure_usable(const struct sv_measurement *m)
 {
-	if (m->check == SV_CHECK_FAIL || !isfinite(m->summary.median))
+	if (m->check == SV_CHECK_FAIL || !isfinite(m->summary.median) ||
+	    sv_figure_flagged(m, "above_reference"))
 		return false;
-	for (size_t i = 0; i < m->n_flags; i++)
-		if (strcmp(m->flags[i], "above_reference") == 0)
-			return false;
 	return !m->has_reference || !m->higher_is_better ||
 	       !(m->reference > 0.0) ||
 	       m->summary.median <= IMPOSSIBLE * m->reference;
+}
+
+bool sv_figure_counts(const char *pattern, const struct sv_measurement *m)
+{
+	return sv_pattern_fits(pattern, m) && sv_figure_usable(m) &&
+	       !sv_figure_flagged(m, "cache_resident");
 }
 
 const struct sv_measurement *sv_best_figure(
@@ -85,7 +97,7 @@ const struct sv_measurement *sv_best_figure(
 	for (size_t i = 0; i < r->n_measurements; i++) {
 		const struct sv_measurement *m = &r->measurements[i];
 
-		if (!sv_figure_usable(m) || !sv_pattern_fits(pattern, m))
+		if (!sv_figure_counts(pattern, m))
 			continue;
 		if (best == NULL ||
 		    (m->higher_is_better

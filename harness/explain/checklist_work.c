@@ -112,7 +112,7 @@ static double step_habit(const struct sv_result *r, const char *name,
 	for (size_t i = 0; i < r->n_measurements; i++) {
 		const struct sv_measurement *m = &r->measurements[i], *base;
 
-		if (!sv_figure_usable(m) || !sv_pattern_fits(pattern, m))
+		if (!sv_figure_counts(pattern, m))
 			continue;
 		base = without_habit(r, m);
 		if (base == NULL || !(base->summary.median > 0.0))
@@ -176,8 +176,7 @@ void sv_judge_allocator(const struct sv_result *r, struct sv_finding *f)
 	for (size_t i = 0; i < r->n_measurements; i++) {
 		const struct sv_measurement *m = &r->measurements[i];
 
-		if (sv_figure_usable(m) &&
-		    sv_pattern_fits("allocator/reset", m) &&
+		if (sv_figure_counts("allocator/reset", m) &&
 		    sv_figure_param(m, "bytes", 0) > most) {
 			most = sv_figure_param(m, "bytes", 0);
 			reset = m;
@@ -215,7 +214,7 @@ static long long filling_batch(const struct sv_result *r, const char *precision,
 		const struct sv_measurement *m = &r->measurements[i];
 		long long batch = sv_figure_param(m, "batch", 0);
 
-		if (sv_figure_usable(m) && sv_pattern_fits(pattern, m) &&
+		if (sv_figure_counts(pattern, m) &&
 		    m->summary.median >= FILLED * (*best)->summary.median &&
 		    batch > 0 && (least == 0 || batch < least))
 			least = batch;

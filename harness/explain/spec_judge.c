@@ -11,14 +11,6 @@
 #include "quantity.h"
 #include "spec.h"
 
-static bool has_flag(const struct sv_measurement *m, const char *flag)
-{
-	for (size_t i = 0; i < m->n_flags; i++)
-		if (strcmp(m->flags[i], flag) == 0)
-			return true;
-	return false;
-}
-
 /* A path below machine or device; the object, and the rest of the path. */
 static json_t *home_of(
     const struct sv_result *r, const char *path, const char **rest)
@@ -129,7 +121,7 @@ static enum sv_finding_status judge_figure(const struct sv_measurement *m,
 	if (status == SV_FINDING_INCONCLUSIVE)
 		sv_say(f, "the bound lies within: more rounds");
 	/* The slowdown has a check of its own: this one cannot tell. */
-	if (status == SV_FINDING_FAIL && has_flag(m, "throttled")) {
+	if (status == SV_FINDING_FAIL && sv_figure_flagged(m, "throttled")) {
 		sv_say(f, "the card was slowed down while it was measured");
 		status = SV_FINDING_INCONCLUSIVE;
 	}
@@ -179,7 +171,7 @@ static struct fitting look_over(const struct sv_result *r, const char *pattern)
 		else if (!sv_figure_usable(m))
 			seen.impossible = m;
 		else
-			seen.usable++;
+			seen.usable += sv_figure_counts(pattern, m);
 	}
 	return seen;
 }
@@ -198,7 +190,7 @@ static void judge_every(const struct sv_result *r, const struct sv_bound *bound,
 		struct sv_finding one = {.evidence = ""};
 		enum sv_finding_status status;
 
-		if (!sv_figure_usable(m) || !sv_pattern_fits(bound->pattern, m))
+		if (!sv_figure_counts(bound->pattern, m))
 			continue;
 		status = judge_figure(m, limits, &one);
 		if (badness[status] > badness[f->status])

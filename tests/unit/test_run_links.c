@@ -41,8 +41,8 @@ static void a_trusted_link_is_the_reference_of_its_copies(void **state)
 	assert_near(sv_result_find(r, H2D)->reference, 2.92e10, 1e-12);
 	for (size_t i = 0; i < r->n_measurements; i++)
 		with += r->measurements[i].has_reference;
-	/* Four copies, and the memory that had one already. */
-	assert_int_equal(with, 5);
+	/* Four copies, and the two of memory that had one already. */
+	assert_int_equal(with, 6);
 	sv_result_free(r);
 }
 
