@@ -61,7 +61,7 @@ double sv_case_number(const struct sv_case *, bool of_b, const char *path);
 const char *sv_case_word(const struct sv_case *, bool of_b, const char *path);
 
 /* What is said of a cause; evidence: components' ids, then fields. */
-struct sv_finding {
+struct sv_suspect {
 	const char *code;
 	double share_s;
 	double lifted_s; /* B's step without it */
@@ -71,7 +71,7 @@ struct sv_finding {
 	enum sv_component component; /* whose measurements are evidence */
 	const char *fields[4];
 };
-void sv_case_add(struct sv_case *, const struct sv_finding *);
+void sv_case_add(struct sv_case *, const struct sv_suspect *);
 void sv_case_rule_out(
     struct sv_case *, const char *code, const char *field, const char *why);
 bool sv_case_has(const struct sv_case *, const char *code);

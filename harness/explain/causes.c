@@ -129,7 +129,7 @@ bool sv_case_has(const struct sv_case *c, const char *code)
 
 /* Ids of a component on B, then fields. */
 static const char *const *evidence_of(
-    struct sv_case *c, const struct sv_finding *f, size_t *n)
+    struct sv_case *c, const struct sv_suspect *f, size_t *n)
 {
 	const struct sv_evidence *e = &c->facts_b.evidence[f->component];
 	const char **list =
@@ -149,7 +149,7 @@ static const char *const *evidence_of(
 	return list;
 }
 
-void sv_case_add(struct sv_case *c, const struct sv_finding *f)
+void sv_case_add(struct sv_case *c, const struct sv_suspect *f)
 {
 	double saved = c->shares.b_s - f->lifted_s;
 	struct sv_cause *cause;
@@ -307,7 +307,7 @@ static const char *needed_for(enum sv_component limit)
 
 static void no_fault(struct sv_case *c)
 {
-	struct sv_finding f = {.code = "NO_FAULT",
+	struct sv_suspect f = {.code = "NO_FAULT",
 	    .lifted_s = c->shares.b_s,
 	    .remedy = "nothing to mend",
 	    .falsify = "a measured step that takes clearly longer than this "

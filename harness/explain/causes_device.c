@@ -170,7 +170,7 @@ static double with_faster_products(
 }
 
 /* Whether it was worth a cause; *f is complete but for its gain. */
-static bool add_if_worth(struct sv_case *c, struct sv_finding *f, double factor)
+static bool add_if_worth(struct sv_case *c, struct sv_suspect *f, double factor)
 {
 	struct sv_stages with;
 	double before = sv_step_time(&c->mended);
@@ -190,7 +190,7 @@ static bool held_back(struct sv_case *c, enum sv_precision p)
 	bool hot = is_throttled(c, heat_reasons);
 	bool capped = is_throttled(c, power_reasons) || is_capped(c);
 	bool slow_clock = clock < HELD_CLOCK;
-	struct sv_finding f = {
+	struct sv_suspect f = {
 	    .share_s = c->shares.share_s[SV_GEMM], .component = SV_GEMM};
 
 	if (hot) {
@@ -295,7 +295,7 @@ static void software_age(
 	const char *cudnn = sv_case_word(c, true, "device.libraries.cudnn");
 	bool foreign = !is_built_for(c, major, minor);
 	bool old = is_older_than(cudnn, major, minor);
-	struct sv_finding f = {.code = "SOFTWARE_AGE",
+	struct sv_suspect f = {.code = "SOFTWARE_AGE",
 	    .share_s = c->shares.share_s[SV_GEMM],
 	    .remedy = sv_case_text(c,
 		"a framework built for sm_%d%d with its cuDNN and cuBLAS; "
@@ -333,7 +333,7 @@ static void faulty_card(
     struct sv_case *c, enum sv_precision p, double shortfall)
 {
 	char text[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.code = "FAULTY_CARD",
+	struct sv_suspect f = {.code = "FAULTY_CARD",
 	    .share_s = c->shares.share_s[SV_GEMM],
 	    .claim = sv_case_text(c,
 		"B's card multiplies (%s) at %s at most, %.1f times less than "
@@ -364,7 +364,7 @@ static void precision_off(struct sv_case *c, enum sv_precision p)
 	struct sv_step_facts facts;
 	struct sv_step_plan *plan = NULL;
 	struct sv_side side = c->b;
-	struct sv_finding f = {.code = "PRECISION_OFF",
+	struct sv_suspect f = {.code = "PRECISION_OFF",
 	    .share_s =
 		c->shares.share_s[SV_GEMM] + c->shares.share_s[SV_MEMORY],
 	    .falsify = "stave run --bench gemm: the faster precision is no "
@@ -414,7 +414,7 @@ static void memory_bandwidth(struct sv_case *c)
 	    sv_case_number(c, true, "device.clocks.max_memory_Hz");
 	struct sv_stages with = c->mended;
 	char text[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.share_s = c->shares.share_s[SV_MEMORY],
+	struct sv_suspect f = {.share_s = c->shares.share_s[SV_MEMORY],
 	    .component = SV_MEMORY,
 	    .fields = {"device.memory_bandwidth_Bps"}};
 	bool slow = rate < FAR_BELOW * theory;
@@ -472,7 +472,7 @@ static void small_batch(struct sv_case *c)
 	struct sv_side side = c->b;
 	struct sv_stages s, with = c->mended;
 	struct sv_demand d;
-	struct sv_finding f = {.code = "SMALL_BATCH",
+	struct sv_suspect f = {.code = "SMALL_BATCH",
 	    .share_s = c->shares.share_s[SV_GEMM],
 	    .is_explanation = true,
 	    .falsify = "time for a sample at a larger batch: it stays",

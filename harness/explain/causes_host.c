@@ -50,7 +50,7 @@ static double with_a(const struct sv_case *c, const enum sv_component *parts,
  * A root cause: a fact of the machine that makes parts of B dearer than A's.
  * Once it is found, the rest is judged as if it were mended.
  */
-static void root(struct sv_case *c, struct sv_finding *f,
+static void root(struct sv_case *c, struct sv_suspect *f,
     const enum sv_component *parts, size_t n)
 {
 	struct sv_stages mended;
@@ -69,7 +69,7 @@ static void driver_model(struct sv_case *c)
 	static const enum sv_component parts[] = {SV_SYNC, SV_DISPATCH};
 	const char *model = sv_case_word(c, true, "device.driver.model");
 	const char *other = sv_case_word(c, false, "device.driver.model");
-	struct sv_finding f = {.code = "DRIVER_MODEL",
+	struct sv_suspect f = {.code = "DRIVER_MODEL",
 	    .share_s = share_of(c, SV_SYNC) + share_of(c, SV_DISPATCH),
 	    .remedy = "run under a native Linux driver, or TCC where the card "
 		      "has it; wait less often meanwhile",
@@ -112,7 +112,7 @@ static void c_states(struct sv_case *c)
 	double b = deepest_exit_s(c->request->b);
 	double a = deepest_exit_s(c->request->a);
 	char text[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.code = "C_STATES",
+	struct sv_suspect f = {.code = "C_STATES",
 	    .share_s = share_of(c, SV_SYNC) + share_of(c, SV_DISPATCH),
 	    .remedy = "hold /dev/cpu_dma_latency open with 0, or disable the "
 		      "deep states (cpupower idle-set -D 10)",
@@ -142,7 +142,7 @@ static void host_cpu(struct sv_case *c)
 	bool held = is_slow_governor(governor) && !is_slow_governor(other) &&
 		    other != NULL;
 	bool slower = max_b < max_a / DEARER;
-	struct sv_finding f = {.code = "HOST_CPU",
+	struct sv_suspect f = {.code = "HOST_CPU",
 	    .share_s = share_of(c, SV_DISPATCH) + share_of(c, SV_PREPROCESS) +
 		       share_of(c, SV_SYNC),
 	    .falsify = "stave run --bench launch,preprocess after the change: "
@@ -193,7 +193,7 @@ static void launch_bound(struct sv_case *c)
 	struct sv_stages s, lifted = c->mended;
 	double before = sv_step_time(&c->mended), after;
 	char each[SV_QUANTITY_BYTES], host[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.code = "LAUNCH_BOUND",
+	struct sv_suspect f = {.code = "LAUNCH_BOUND",
 	    .share_s = share_of(c, SV_DISPATCH),
 	    .falsify = "step time at twice the batch: if it grows in "
 		       "proportion, the host is not the limit",
@@ -231,7 +231,7 @@ static void sync_every_step(struct sv_case *c)
 	struct sv_stages lifted = c->mended;
 	double before = sv_step_time(&c->mended), after;
 	char each[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.code = "SYNC_EVERY_STEP",
+	struct sv_suspect f = {.code = "SYNC_EVERY_STEP",
 	    .share_s = share_of(c, SV_SYNC),
 	    .remedy = "read losses and metrics every tenth step or less "
 		      "often, and keep them on the device until then",
@@ -258,7 +258,7 @@ static void allocator_reset(struct sv_case *c)
 	struct sv_stages lifted = c->mended;
 	double before = sv_step_time(&c->mended), after;
 	char each[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.code = "ALLOCATOR_RESET",
+	struct sv_suspect f = {.code = "ALLOCATOR_RESET",
 	    .share_s = share_of(c, SV_ALLOCATOR),
 	    .remedy = "take empty_cache (and gc.collect) out of the loop, or "
 		      "call it every tenth step; peak memory rises by what "

@@ -20,7 +20,7 @@ static void loader_workers(struct sv_case *c)
 			: (long)c->in_b->usable_threads;
 	struct sv_stages best = c->mended;
 	long best_n = d->loader_workers;
-	struct sv_finding f = {.code = "LOADER_WORKERS",
+	struct sv_suspect f = {.code = "LOADER_WORKERS",
 	    .share_s = c->shares.share_s[SV_PREPROCESS],
 	    .falsify = "stave run --bench preprocess,loader: the rate does "
 		       "not follow the number of workers",
@@ -66,7 +66,7 @@ static void cpu_preprocess(struct sv_case *c)
 {
 	struct sv_stages with = c->mended;
 	double before = sv_step_time(&c->mended), after;
-	struct sv_finding f = {.code = "CPU_PREPROCESS",
+	struct sv_suspect f = {.code = "CPU_PREPROCESS",
 	    .share_s = c->shares.share_s[SV_PREPROCESS],
 	    .remedy = "lighter or GPU-side augmentation, smaller stored "
 		      "images, more or faster cores; a larger batch or a "
@@ -93,7 +93,7 @@ static void storage(struct sv_case *c)
 	double before = sv_step_time(&c->mended), after;
 	const char *transport =
 	    sv_case_word(c, true, "machine.storage.transport");
-	struct sv_finding f = {.code = "STORAGE",
+	struct sv_suspect f = {.code = "STORAGE",
 	    .share_s = c->shares.share_s[SV_STORAGE],
 	    .remedy = "copy the data to a local NVMe disk, or pack the "
 		      "samples into few large files; more memory keeps more "

@@ -64,7 +64,7 @@ static void numa_remote(struct sv_case *c)
 	struct sv_stages with;
 	double before, after, x;
 	char used[SV_QUANTITY_BYTES], best[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.code = "NUMA_REMOTE",
+	struct sv_suspect f = {.code = "NUMA_REMOTE",
 	    .share_s = c->shares.share_s[SV_TRANSFER],
 	    .remedy = "bind the process and its memory to the card's node: "
 		      "numactl --cpunodebind=N --membind=N",
@@ -113,7 +113,7 @@ static void pageable_memory(struct sv_case *c)
 	    sv_workload_defaults(c->request->workload_b);
 	double bytes = 0.0, rate;
 	struct sv_demand demand;
-	struct sv_finding f = {.code = "PAGEABLE_MEMORY",
+	struct sv_suspect f = {.code = "PAGEABLE_MEMORY",
 	    .share_s = c->shares.share_s[SV_TRANSFER],
 	    .remedy = "pin the batches (pin_memory=True) and copy them with "
 		      "non_blocking=True",
@@ -163,7 +163,7 @@ static void pcie_link(struct sv_case *c)
 	struct sv_stages with;
 	double before, after;
 	char text[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.code = "PCIE_LINK",
+	struct sv_suspect f = {.code = "PCIE_LINK",
 	    .share_s = c->shares.share_s[SV_TRANSFER],
 	    .remedy = "move the card to a slot that gives it all its lanes "
 		      "and its generation; look at riser, bifurcation and the "
@@ -211,7 +211,7 @@ static void peer_path(struct sv_case *c)
 	struct sv_stages with = c->mended;
 	double before = sv_step_time(&c->mended), after;
 	char text[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.code = "PEER_PATH",
+	struct sv_suspect f = {.code = "PEER_PATH",
 	    .share_s = c->shares.share_s[SV_EXCHANGE],
 	    .remedy = "exchange less often (accumulate gradients over four "
 		      "steps), compress them, or bridge the cards where they "
@@ -268,7 +268,7 @@ static void vram_spill(struct sv_case *c)
 	double room = isnan(in->memory_free_bytes) ? in->memory_bytes
 						   : in->memory_free_bytes;
 	char text[SV_QUANTITY_BYTES];
-	struct sv_finding f = {.code = "VRAM_SPILL",
+	struct sv_suspect f = {.code = "VRAM_SPILL",
 	    .share_s = c->shares.share_s[SV_SPILL],
 	    .falsify = "memory in use during a step: it stays below what the "
 		       "card has",

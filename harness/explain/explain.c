@@ -573,7 +573,7 @@ static int differences(struct sv_case *c, struct sv_err *err)
 static void withhold(struct sv_case *c)
 {
 	struct sv_explanation *x = c->x;
-	struct sv_finding f = {.code = "UNEXPLAINED",
+	struct sv_suspect f = {.code = "UNEXPLAINED",
 	    .share_s = x->unexplained_s,
 	    .lifted_s = c->shares.b_s,
 	    .remedy = "measure before you change anything: a profile of one "
