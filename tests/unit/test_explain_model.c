@@ -272,8 +272,6 @@ static struct sv_result *result_of(const struct figure *figures, size_t n)
 	assert_non_null(r);
 	r->run.id = "test";
 	r->run.label = "test";
-	r->machine = json_object();
-	r->device = json_object();
 	for (size_t i = 0; i < n; i++) {
 		const struct figure *f = &figures[i];
 		struct sv_measurement m = {.bench = f->bench,
