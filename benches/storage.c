@@ -40,10 +40,11 @@
  * Time of a sample, by the mean of some passes: long against one read of a
  * disk, a change of threads, and the pauses by which virtual disks keep to
  * their rate. A single sample would be taken for long enough because of one
- * such pause.
+ * such pause. Memory makes none.
  */
 #define QUICK_SAMPLE_NS 1e7
-#define SAMPLE_NS	1e8
+#define COLD_SAMPLE_NS	1e8
+#define WARM_SAMPLE_NS	2e7
 #define QUICK_TRIAL_NS	2e7
 #define TRIAL_NS	2e8
 /*
@@ -376,7 +377,10 @@ static int run(struct sv_bench_context *context, const struct sv_case *c,
 	if (code == 0 && !s.drop)
 		code = make_warm(&s, err);
 	if (code == 0 && c->inner == 0)
-		code = estimate(&s, quick ? QUICK_SAMPLE_NS : SAMPLE_NS,
+		code = estimate(&s,
+		    quick    ? QUICK_SAMPLE_NS
+		    : s.drop ? COLD_SAMPLE_NS
+			     : WARM_SAMPLE_NS,
 		    quick ? QUICK_TRIAL_NS : TRIAL_NS, &sampling.inner, err);
 	if (code == 0)
 		code =

@@ -12,7 +12,9 @@ struct sv_dataset {
 	struct sv_dataset_spec spec;
 	char path[SV_DATASET_PATH_BYTES];
 	const struct layout *layout;
-	int fd; /* the folder of files, or the packed or LMDB file */
+	int fd;	      /* the folder of files, or the packed or LMDB file */
+	void *shared; /* the layout's, among readers */
+	unsigned readers;
 };
 
 struct sv_reader {

@@ -111,27 +111,35 @@ static int make_lmdb(const struct sv_dataset_spec *spec, const char *path,
 	return rc == 0 ? 0 : fail(err, "write", rc);
 }
 
+/*
+ * An environment may be open once in a process: the first reader opens it, the
+ * last one closes it. Readers come and go on one thread.
+ */
 struct lmdb_reader {
 	MDB_txn *txn;
 	MDB_dbi dbi;
-	MDB_env *env;
 };
 
 static int open_lmdb(struct sv_reader *reader, bool direct, struct sv_err *err)
 {
 	struct sv_dataset *dataset = reader->dataset;
 	struct lmdb_reader *mine = calloc(1, sizeof *mine);
-	int rc;
+	MDB_env *env = dataset->shared;
+	int rc = 0;
 
 	(void)direct;
 	if (mine == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "reader: out of memory");
 	reader->state = mine;
 	/* As trainers open it: reading ahead is lost on a shuffled order. */
-	rc = open_env(&dataset->spec, dataset->path, MDB_RDONLY | MDB_NORDAHEAD,
-	    &mine->env);
-	if (rc == 0)
-		rc = mdb_txn_begin(mine->env, NULL, MDB_RDONLY, &mine->txn);
+	if (env == NULL)
+		rc = open_env(&dataset->spec, dataset->path,
+		    MDB_RDONLY | MDB_NORDAHEAD, &env);
+	if (rc != 0)
+		return fail(err, "open", rc);
+	dataset->shared = env;
+	dataset->readers++;
+	rc = mdb_txn_begin(env, NULL, MDB_RDONLY, &mine->txn);
 	if (rc == 0)
 		rc = mdb_dbi_open(mine->txn, NULL, 0, &mine->dbi);
 	return rc == 0 ? 0 : fail(err, "open", rc);
@@ -139,14 +147,18 @@ static int open_lmdb(struct sv_reader *reader, bool direct, struct sv_err *err)
 
 static void close_lmdb(struct sv_reader *reader)
 {
+	struct sv_dataset *dataset = reader->dataset;
 	struct lmdb_reader *mine = reader->state;
 
 	if (mine == NULL)
 		return;
 	if (mine->txn != NULL)
 		mdb_txn_abort(mine->txn);
-	mdb_env_close(mine->env);
 	free(mine);
+	if (dataset->shared == NULL || --dataset->readers > 0)
+		return;
+	mdb_env_close(dataset->shared);
+	dataset->shared = NULL;
 }
 
 static int read_lmdb(struct sv_reader *reader, size_t index,

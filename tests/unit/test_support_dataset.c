@@ -53,10 +53,13 @@ static struct sv_dataset_spec spec_of(enum sv_layout layout, size_t *made)
 
 static void read_all(struct sv_dataset *dataset, bool direct)
 {
-	struct sv_reader *reader;
+	struct sv_reader *reader, *other;
 	struct sv_err err;
 
+	/* As threads have them; one that is closed takes nothing along. */
+	assert_int_equal(sv_reader_open(dataset, direct, &other, &err), 0);
 	assert_int_equal(sv_reader_open(dataset, direct, &reader, &err), 0);
+	sv_reader_close(other);
 	for (size_t i = 0; i < SAMPLES; i++) {
 		size_t at = i * 7 % SAMPLES, bytes;
 		const unsigned char *data;
