@@ -81,10 +81,11 @@ await_files()
 	done
 }
 
-start_long_run()
+# start_run NAME ROUNDS: in the background, as far as its files being there.
+start_run()
 {
 	mkdir -p "$work/$1"
-	"$stave" run --backend host --profile quick --rounds 500 \
+	"$stave" run --backend host --profile quick --rounds "$2" \
 		--bench 'storage/*files*' -o "$work/$1.json" \
 		--storage-path "$work/$1" >"$work/log" 2>&1 &
 	pid=$!
@@ -185,14 +186,18 @@ fi
 
 # --- stopped and killed ---
 for signal in INT TERM; do
-	start_long_run "stop$signal"
+	start_run "stop$signal" 6
 	kill -$signal "$pid"
 	wait "$pid"
 	code=$?
 	[ $code = 130 ] || wrong "$signal: exit $code"
 	nothing_left "stop$signal"
 done
-start_long_run killed
+"$stave" run --resume "$work/stopINT.json.part" >"$work/log" 2>&1 ||
+	wrong "carried on: exit $?"
+nothing_left stopINT
+expect stopINT 'r["run"]["complete"] and passed and len(ids) == 4'
+start_run killed 500
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 ls "$work"/killed/stave-data-* >/dev/null 2>&1 ||

@@ -147,6 +147,46 @@ static void profiles_hold_each_other(void **state)
 	}
 }
 
+struct limits {
+	const struct sv_place *place;
+	size_t whole; /* cases with as many workers as there are cores */
+};
+
+static int stay_within(void *data, const struct sv_case *c)
+{
+	struct limits *limits = data;
+
+	for (size_t i = 0; i < c->n_params; i++) {
+		const struct sv_param *p = &c->params[i];
+
+		if (strcmp(p->name, "workers") == 0) {
+			assert_null(p->text);
+			assert_true(p->number <= limits->place->cores);
+			limits->whole += p->number == limits->place->cores;
+		}
+		if (strcmp(p->name, "cache") == 0 && !limits->place->cold)
+			assert_string_not_equal(p->text, "cold");
+	}
+	return 0;
+}
+
+static void cases_follow_from_the_machine(void **state)
+{
+	static const unsigned cores[] = {1, 2, 6, 16, 200};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
+		const struct sv_place here = {.cores = cores[i]};
+		struct limits limits = {.place = &here};
+
+		for (size_t b = 0; b < sv_benches_count; b++)
+			sv_axes_each(sv_benches[b], SV_FULL, &here, stay_within,
+			    &limits);
+		/* Some of preprocess, and some of loader. */
+		assert_true(limits.whole > 4);
+	}
+}
+
 /* What later tools look up by these very ids. */
 static void the_contracts_ids_are_there(void **state)
 {
@@ -208,6 +248,7 @@ int main(void)
 	    cmocka_unit_test(every_benchmark_says_what_it_must),
 	    cmocka_unit_test(ids_are_unique_and_found_again),
 	    cmocka_unit_test(profiles_hold_each_other),
+	    cmocka_unit_test(cases_follow_from_the_machine),
 	    cmocka_unit_test(the_contracts_ids_are_there),
 	};
 
