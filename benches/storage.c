@@ -20,6 +20,7 @@
  * Source: method notes, section 2, CPU/storage; the sample is an ImageNet
  * file's mean size.
  */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@
 #include "dataset.h"
 #include "pattern.h"
 #include "stave/bench.h"
+#include "stave/order.h"
 #include "stave/units.h"
 #include "timing.h"
 
@@ -152,9 +154,9 @@ struct state {
 	const size_t *pass;
 	size_t count, slice; /* samples in all, and of one slice */
 	atomic_size_t next, done;
-	uint64_t ends_ns[SLICES]; /* when each slice was read */
-	/* Times of slices that nobody has asked for yet, the first at `given`.
-	 */
+	uint64_t begin_ns;
+	double ends_ns[SLICES]; /* when each slice was read, from then on */
+	/* Times of its slices, of which so many are given. */
 	size_t most_slices, slices, given;
 	double times_ns[SLICES];
 };
@@ -220,7 +222,8 @@ static int read_some(void *state, unsigned member, struct sv_err *err)
 			return code;
 		i = atomic_fetch_add(&s->done, 1) + 1;
 		if (i % s->slice == 0)
-			s->ends_ns[i / s->slice - 1] = sv_now_ns();
+			s->ends_ns[i / s->slice - 1] =
+			    (double)(sv_now_ns() - s->begin_ns);
 	}
 	return 0;
 }
@@ -228,12 +231,15 @@ static int read_some(void *state, unsigned member, struct sv_err *err)
 /* Read the samples of as many slices as a pass may have. */
 static int make_pass(struct state *s, uint64_t inner, struct sv_err *err)
 {
-	double elapsed_ns;
-	uint64_t before_ns;
+	double elapsed_ns, before_ns;
 	int code = 0;
 
 	s->slice = (size_t)inner * s->threads;
 	s->slices = s->n / s->slice;
+	if (s->slices == 0)
+		return sv_err_set(err, SV_EUSAGE,
+		    "%llu iterations: there are %zu samples for %u threads",
+		    (unsigned long long)inner, s->n, s->threads);
 	if (s->slices > s->most_slices)
 		s->slices = s->most_slices;
 	s->count = s->slices * s->slice;
@@ -249,14 +255,17 @@ static int make_pass(struct state *s, uint64_t inner, struct sv_err *err)
 		code = make_cold(s, err);
 	if (code == 0)
 		code = open_readers(s, err);
+	s->begin_ns = sv_now_ns();
 	if (code == 0)
 		code = sv_crew_run(
 		    s->place, s->threads, read_some, s, &elapsed_ns, err);
 	if (code != 0)
 		return code;
-	before_ns = s->ends_ns[s->slices - 1] - (uint64_t)elapsed_ns;
+	/* A thread may lose its core between the last read and the clock. */
+	sv_order_sort(s->ends_ns, s->slices);
+	before_ns = fmax(0.0, s->ends_ns[s->slices - 1] - elapsed_ns);
 	for (size_t i = 0; i < s->slices; i++) {
-		s->times_ns[i] = (double)(s->ends_ns[i] - before_ns);
+		s->times_ns[i] = fmax(1.0, s->ends_ns[i] - before_ns);
 		before_ns = s->ends_ns[i];
 	}
 	s->given = 0;
