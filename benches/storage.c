@@ -235,7 +235,7 @@ static int make_pass(struct state *s, uint64_t inner, struct sv_err *err)
 	int code = 0;
 
 	s->slice = (size_t)inner * s->threads;
-	s->slices = s->n / s->slice;
+	s->slices = s->slice > 0 ? s->n / s->slice : 0;
 	if (s->slices == 0)
 		return sv_err_set(err, SV_EUSAGE,
 		    "%llu iterations: there are %zu samples for %u threads",
