@@ -187,7 +187,7 @@ static void place_weights(struct builder *b)
 	struct sv_step_program *p = b->p;
 	uint64_t at = 0, widest = 1;
 
-	p->weights = calloc(b->n_layers, sizeof *p->weights);
+	p->weights = calloc(b->n_layers + 1, sizeof *p->weights);
 	if (p->weights == NULL) {
 		b->out_of_memory = true;
 		return;

@@ -90,13 +90,12 @@ json_t *sv_timeline_make(json_t *records)
 int sv_timeline_check(const char *path, struct sv_err *err)
 {
 	char *copy = strdup(path);
-	const char *folder = copy != NULL ? dirname(copy) : NULL;
 	int code = 0;
 
-	if (folder == NULL)
+	if (copy == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "timeline: out of memory");
 	if (access(path, W_OK) != 0 &&
-	    (errno != ENOENT || access(folder, W_OK) != 0))
+	    (errno != ENOENT || access(dirname(copy), W_OK) != 0))
 		code = sv_err_set(err, SV_EOUTPUT, "write timeline %s: %s",
 		    path, strerror(errno));
 	free(copy);

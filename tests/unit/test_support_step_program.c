@@ -10,7 +10,7 @@
 static struct sv_step_program made(const char *word, enum svk_type type)
 {
 	struct sv_tasks tasks = {0};
-	struct sv_step_program p;
+	struct sv_step_program p = {0};
 	struct sv_err err = {0};
 
 	if (sv_tasks_add(&tasks, word, &err) != 0 ||
