@@ -43,21 +43,35 @@ static bool read_numbers(
 	return *text == '\0';
 }
 
+/* Whether no operand of a product is too large. */
+static bool is_small(const uint64_t n[5])
+{
+	double m = (double)n[0] * (double)n[3], k = (double)n[2];
+
+	return m * (double)n[1] <= SV_TASK_MAX_ELEMENTS &&
+	       m * k <= SV_TASK_MAX_ELEMENTS &&
+	       k * (double)n[1] * (double)n[3] <= SV_TASK_MAX_ELEMENTS;
+}
+
 static int add_gemm(struct sv_task *task, const char *text, struct sv_err *err)
 {
-	uint64_t n[5];
+	uint64_t n[5], launches = 0;
 	struct sv_task_gemm *grown;
 
 	if (!read_numbers(text, MAX_SIDE, n, 5) || n[0] < 1 || n[1] < 1 ||
 	    n[2] < 1 || n[3] < 1 || n[3] > SV_TASK_MAX_COUNT ||
-	    (n[4] != 1 && n[4] != n[3]))
+	    (n[4] != 1 && n[4] != n[3]) || !is_small(n))
 		return sv_err_set(err, SV_EUSAGE,
 		    "task: gemm=%.60s: expected M,N,K,COUNT,LAUNCHES, "
-		    "LAUNCHES being 1 or COUNT",
-		    text);
-	if (task->n_gemm == SV_TASK_MAX_GEMM)
-		return sv_err_set(err, SV_EUSAGE, "task: at most %d products",
-		    SV_TASK_MAX_GEMM);
+		    "LAUNCHES being 1 or COUNT, and at most %g elements",
+		    text, SV_TASK_MAX_ELEMENTS);
+	for (size_t i = 0; i < task->n_gemm; i++)
+		launches += task->gemm[i].launches;
+	if (task->n_gemm == SV_TASK_MAX_GEMM ||
+	    launches + n[4] > SV_TASK_MAX_LAUNCHES)
+		return sv_err_set(err, SV_EUSAGE,
+		    "task: at most %d kinds of products and %d launches",
+		    SV_TASK_MAX_GEMM, SV_TASK_MAX_LAUNCHES);
 	grown = realloc(task->gemm, (task->n_gemm + 1) * sizeof *grown);
 	if (grown == NULL)
 		return sv_err_set(err, SV_ERESOURCE, "task: out of memory");
@@ -73,10 +87,13 @@ static int read_part(struct sv_task *task, char *part, struct sv_err *err)
 	uint64_t memory[2], habits = 0;
 	const struct {
 		const char *key;
-		uint64_t *number;
-	} numbers[] = {{"batch", &task->batch}, {"kernels", &task->kernels},
-	    {"h2d", &task->h2d_bytes}, {"d2h", &task->d2h_bytes},
-	    {"set", &task->set_bytes}, {"habits", &habits}};
+		uint64_t *number, most;
+	} numbers[] = {{"batch", &task->batch, SV_TASK_MAX_BYTES},
+	    {"kernels", &task->kernels, SV_TASK_MAX_LAUNCHES},
+	    {"h2d", &task->h2d_bytes, SV_TASK_MAX_BYTES},
+	    {"d2h", &task->d2h_bytes, SV_TASK_MAX_BYTES},
+	    {"set", &task->set_bytes, SV_TASK_MAX_BYTES},
+	    {"habits", &habits, 1}};
 	char *value = strchr(part, '=');
 
 	if (value == NULL)
@@ -92,7 +109,7 @@ static int read_part(struct sv_task *task, char *part, struct sv_err *err)
 		if (sv_precision_parse(value, to))
 			return 0;
 	} else if (strcmp(part, "memory") == 0) {
-		if (read_numbers(value, UINT64_MAX >> 1, memory, 2)) {
+		if (read_numbers(value, SV_TASK_MAX_BYTES, memory, 2)) {
 			task->memory_fp32_bytes = memory[0];
 			task->memory_half_bytes = memory[1];
 			return 0;
@@ -101,7 +118,7 @@ static int read_part(struct sv_task *task, char *part, struct sv_err *err)
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		if (strcmp(part, numbers[i].key) == 0 &&
 		    read_numbers(
-			value, UINT64_MAX >> 1, numbers[i].number, 1)) {
+			value, numbers[i].most, numbers[i].number, 1)) {
 			task->habits = task->habits || habits != 0;
 			return 0;
 		}

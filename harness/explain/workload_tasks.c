@@ -81,6 +81,14 @@ static void print_gemm(
 	    positive(k), positive(count), strided ? 1 : positive(count));
 }
 
+/* Whether no operand of the products is too large for a task. */
+static bool is_small(const struct sv_gemm_shape *g)
+{
+	return g->m * g->n * g->count <= SV_TASK_MAX_ELEMENTS &&
+	       g->m * g->k * g->count <= SV_TASK_MAX_ELEMENTS &&
+	       g->k * g->n * g->count <= SV_TASK_MAX_ELEMENTS;
+}
+
 /* larger: the demand at another batch, to tell what grows with it. */
 static int print_products(FILE *out, const char *name,
     const struct sv_demand *d, const struct sv_demand *larger,
@@ -95,11 +103,14 @@ static int print_products(FILE *out, const char *name,
 		double third = g->count / 3.0;
 
 		launches += strided ? 1.0 : g->count;
-		if (g->count > SV_TASK_MAX_COUNT || launches > SV_TASK_MAX_GEMM)
+		if (g->count > SV_TASK_MAX_COUNT ||
+		    launches > SV_TASK_MAX_LAUNCHES || !is_small(g))
 			return sv_err_set(err, SV_EINPUT,
-			    "workload %.60s: gemm[%zu]: more products than a "
-			    "step can be measured with (%d launches)",
-			    name, i, SV_TASK_MAX_GEMM);
+			    "workload %.60s: gemm[%zu]: more than a step can "
+			    "be measured with (%d products, %d launches, %g "
+			    "elements)",
+			    name, i, SV_TASK_MAX_COUNT, SV_TASK_MAX_LAUNCHES,
+			    SV_TASK_MAX_ELEMENTS);
 		if (!d->gemm_is_typical) {
 			print_gemm(out, g->m, g->n, g->k, g->count, strided);
 			continue;
@@ -108,6 +119,25 @@ static int print_products(FILE *out, const char *name,
 		print_gemm(out, g->k, g->n, g->m, third, false);
 		print_gemm(out, g->m, g->k, g->n, third, false);
 	}
+	return 0;
+}
+
+/* Numbers of a step that a task has room for. */
+static int check_numbers(
+    const char *name, const struct sv_demand *d, struct sv_err *err)
+{
+	if (d->kernels > SV_TASK_MAX_LAUNCHES)
+		return sv_err_set(err, SV_EINPUT,
+		    "workload %.60s: kernels_per_step: a step is measured with "
+		    "at most %d",
+		    name, SV_TASK_MAX_LAUNCHES);
+	if (fmax(fmax(d->memory_bytes.fp32, d->memory_bytes.amp),
+		fmax(d->working_set_bytes, fmax(d->h2d_bytes, d->d2h_bytes))) >
+	    (double)SV_TASK_MAX_BYTES)
+		return sv_err_set(err, SV_EINPUT,
+		    "workload %.60s: a step of more than %g bytes is not "
+		    "measured",
+		    name, (double)SV_TASK_MAX_BYTES);
 	return 0;
 }
 
@@ -123,6 +153,8 @@ static int add_task(const struct sv_workload *w, long batch,
 
 	if (code == 0)
 		code = sv_workload_demand(w, batch + 1, &larger, err);
+	if (code == 0)
+		code = check_numbers(name, &d, err);
 	if (code != 0)
 		goto free_demands;
 	out = open_memstream(&word, &size);
@@ -151,6 +183,18 @@ free_demands:
 	return code;
 }
 
+/*
+ * A task at another batch than the workload's own, where it can be: shapes
+ * may have no value there, or too large ones.
+ */
+static int add_other_task(const struct sv_workload *w, long batch,
+    struct sv_words *words, struct sv_err *err)
+{
+	int code = add_task(w, batch, words, err);
+
+	return code == SV_EINPUT ? 0 : code;
+}
+
 int sv_workload_tasks(const struct sv_workload *w, enum sv_batches batches,
     struct sv_words *words, struct sv_err *err)
 {
@@ -160,12 +204,12 @@ int sv_workload_tasks(const struct sv_workload *w, enum sv_batches batches,
 	if (code == 0)
 		code = add_task(w, own, words, err);
 	if (batches == SV_BATCHES_FEW && own > 1 && code == 0)
-		code = add_task(w, 1, words, err);
+		code = add_other_task(w, 1, words, err);
 	if (batches == SV_BATCHES_MANY)
 		for (long batch = 1; code == 0 && batch <= MOST_TIMES * own &&
 				     batch <= SV_WORKLOAD_MAX_BATCH / GROWTH;
 		     batch *= GROWTH)
 			if (batch != own)
-				code = add_task(w, batch, words, err);
+				code = add_other_task(w, batch, words, err);
 	return code;
 }

@@ -25,6 +25,7 @@ struct sv_words {
  * Add the workload's tasks to the words. A byte count and a shape are rounded
  * to whole numbers. Products whose count grows with the batch are one strided
  * call; of a typical shape a third each is forward and the two backward ones.
+ * A batch other than its own at which it can be no task is left out.
  * Errors: SV_EINPUT for a name that no case id may hold, for counts beyond
  * what a task may have, and as sv_workload_demand; SV_ERESOURCE.
  */

@@ -18,10 +18,17 @@
 #include "stave/device.h"
 #include "stave/err.h"
 
-#define SV_TASK_NAME_BYTES 64
-/* Longest name that a task may have, and most products. */
-#define SV_TASK_MAX_GEMM   4096
-#define SV_TASK_MAX_COUNT  1000000
+#define SV_TASK_NAME_BYTES   64
+/*
+ * What a task may have at most, so that nothing that is made of it overflows:
+ * entries of products, products of one, launches of all, elements of an
+ * operand, bytes of memory traffic.
+ */
+#define SV_TASK_MAX_GEMM     4096
+#define SV_TASK_MAX_COUNT    1000000
+#define SV_TASK_MAX_LAUNCHES 100000
+#define SV_TASK_MAX_ELEMENTS 1e12
+#define SV_TASK_MAX_BYTES    1000000000000000
 
 /*
  * count products of [m][k] by [k][n], in `launches` calls: as many as there

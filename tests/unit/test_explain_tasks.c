@@ -79,6 +79,19 @@ static void batches_grow_with_the_profile(void **state)
 	sv_words_fini(&all);
 }
 
+static void a_batch_that_cannot_be_is_left_out(void **state)
+{
+	struct sv_words words =
+	    told(HEAD "\"defaults\":{\"batch\":8,\"precision\":\"fp32\"},"
+		      "\"gemm\":[{\"m\":\"B-4\",\"n\":1,\"k\":1,\"count\":1}]}",
+		SV_BATCHES_MANY);
+
+	(void)state;
+	/* 8, then 16 and 64: at 1 and 4 there is no such matrix. */
+	assert_true(words.n == 3);
+	sv_words_fini(&words);
+}
+
 static void what_no_task_can_hold_is_refused(void **state)
 {
 	static const struct {
@@ -86,7 +99,11 @@ static void what_no_task_can_hold_is_refused(void **state)
 	} wrong[] = {
 	    {"{\"schema\":\"stave.workload/1\",\"name\":\"a b\"}", "name"},
 	    {"{\"schema\":\"stave.workload/1\",\"name\":\"a;b\"}", "name"},
-	    {HEAD "\"gemm\":[{\"m\":1,\"n\":1,\"k\":1,\"count\":99999}]}",
+	    {HEAD "\"gemm\":[{\"m\":1,\"n\":1,\"k\":1,\"count\":199999}]}",
+		"gemm[0]"},
+	    {HEAD "\"kernels_per_step\":1e9}", "kernels_per_step"},
+	    {HEAD "\"h2d_bytes_per_sample\":1e18}", "bytes"},
+	    {HEAD "\"gemm\":[{\"m\":1e9,\"n\":1e9,\"k\":1,\"count\":1}]}",
 		"gemm[0]"},
 	};
 
@@ -116,6 +133,7 @@ int main(void)
 	    cmocka_unit_test(
 		a_typical_shape_is_shared_out_forward_and_backward),
 	    cmocka_unit_test(batches_grow_with_the_profile),
+	    cmocka_unit_test(a_batch_that_cannot_be_is_left_out),
 	    cmocka_unit_test(what_no_task_can_hold_is_refused),
 	};
 
