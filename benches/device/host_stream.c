@@ -16,7 +16,7 @@
 #define LONG_COPY_BYTES ((size_t)1 << 20)
 
 /* How a thread waits for a stream where a moment more does not matter. */
-#define YIELDS 500
+#define YIELDS 20
 #define NAP_NS 20000
 
 enum item_kind {
@@ -202,14 +202,19 @@ static void *serve(void *state)
 	}
 }
 
-/* The slot for the next item; blocks while the queue is full. */
+/*
+ * The slot for the next item. Blocks when the queue is full, until there is
+ * room for many: a host that woke up for each would take the device's core.
+ */
 static struct item *next_slot(struct sv_stream *s)
 {
 	unsigned long pushed = atomic_load(&s->pushed);
+	unsigned long least = HOST_QUEUE_DEPTH;
 
-	for (unsigned i = 0; pushed - atomic_load(&s->done) >= HOST_QUEUE_DEPTH;
-	     i++)
+	for (unsigned i = 0; pushed - atomic_load(&s->done) >= least; i++) {
+		least = HOST_QUEUE_DEPTH - HOST_QUEUE_DEPTH / 4;
 		give_way(i);
+	}
 	return &s->ring[pushed % HOST_QUEUE_DEPTH];
 }
 
