@@ -207,6 +207,18 @@ static void tell_next(const struct arguments *a, const char *output,
 		    "not pass its check; see above\n");
 }
 
+/* Whether a workload of that name is among the tasks: stave/task.h. */
+static bool is_told(const struct sv_words *tasks, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < tasks->n; i++)
+		if (strncmp(tasks->items[i], name, length) == 0 &&
+		    tasks->items[i][length] == ';')
+			return true;
+	return false;
+}
+
 static int add_workload(const char *name, enum sv_profile profile,
     struct sv_words *tasks, struct sv_err *err)
 {
@@ -219,7 +231,14 @@ static int add_workload(const char *name, enum sv_profile profile,
 
 	if (code != 0)
 		return code;
-	code = sv_workload_tasks(workload, batches[profile], tasks, err);
+	if (is_told(tasks, sv_workload_name(workload)))
+		code = sv_err_set(err, SV_EUSAGE,
+		    "--workload %.200s: a workload called \"%.64s\" was named "
+		    "before; each needs a name of its own",
+		    name, sv_workload_name(workload));
+	else
+		code =
+		    sv_workload_tasks(workload, batches[profile], tasks, err);
 	sv_workload_free(workload);
 	return code;
 }
