@@ -115,13 +115,15 @@ static int add_checksums(
 		    err, SV_EOUTPUT, "list %.300s: %s", path, strerror(errno));
 	for (int i = 0; i < n; i++) {
 		struct stat info;
-		bool long_name = snprintf(name, sizeof name, "%s%s%s", inside,
-				     inside[0] != '\0' ? "/" : "",
-				     entries[i]->d_name) >= (int)sizeof name ||
-				 snprintf(path, sizeof path, "%s/%s", root,
-				     name) >= (int)sizeof path;
+		size_t wanted = (size_t)snprintf(name, sizeof name, "%s%s%s",
+		    inside, inside[0] != '\0' ? "/" : "", entries[i]->d_name);
+		size_t full = strlen(root) + 1 + wanted;
 
-		if (code == 0 && entries[i]->d_name[0] != '.' && !long_name &&
+		/* Both are cut only where the path is longer than any is. */
+		if (code == 0 && entries[i]->d_name[0] != '.' &&
+		    full < sizeof path &&
+		    (size_t)snprintf(path, sizeof path, "%s/%s", root, name) ==
+			full &&
 		    stat(path, &info) == 0)
 			code = S_ISDIR(info.st_mode)
 				   ? add_checksums(list, root, name, err)

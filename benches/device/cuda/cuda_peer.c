@@ -26,7 +26,7 @@ int cuda_peer_can(
     struct sv_device *device, int from, int to, bool direct, struct sv_err *err)
 {
 	struct cuda_device *cuda = cuda_of(device);
-	CUdevice source, target;
+	CUdevice source = 0, target = 0;
 	CUresult rc;
 	int can = 0, code = peer_handle(cuda, from, &source, err);
 
