@@ -76,8 +76,12 @@ void sv_case_rule_out(
     struct sv_case *, const char *code, const char *field, const char *why);
 bool sv_case_has(const struct sv_case *, const char *code);
 
-/* Whether lifting from `before` to `after` is worth a cause. */
-bool sv_case_worth(const struct sv_case *, double before_s, double after_s);
+/*
+ * Fill in what B's step would take with these stages in place of the mended
+ * ones; whether that is worth a cause.
+ */
+bool sv_case_lift(const struct sv_case *, struct sv_suspect *,
+    const struct sv_stages *lifted);
 
 /* Look for causes, family by family; roots first. */
 void sv_causes_host(struct sv_case *);

@@ -114,9 +114,13 @@ void sv_case_stages(
 	sv_case_both(c, &other, side, &a, out);
 }
 
-bool sv_case_worth(const struct sv_case *c, double before_s, double after_s)
+bool sv_case_lift(const struct sv_case *c, struct sv_suspect *f,
+    const struct sv_stages *lifted)
 {
-	return before_s - after_s >= SV_LEAST_GAIN * c->shares.b_s;
+	double saved_s = sv_step_time(&c->mended) - sv_step_time(lifted);
+
+	f->lifted_s = c->shares.b_s - saved_s;
+	return c->code == 0 && saved_s >= SV_LEAST_GAIN * c->shares.b_s;
 }
 
 bool sv_case_has(const struct sv_case *c, const char *code)

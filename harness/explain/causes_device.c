@@ -156,7 +156,7 @@ static double unhindered(const struct sv_case *c, enum sv_precision p)
 }
 
 /* Products faster by a factor, and all else of B as it is mended to. */
-static double with_faster_products(
+static void with_faster_products(
     struct sv_case *c, double factor, struct sv_stages *out)
 {
 	struct sv_side side = c->b;
@@ -166,19 +166,16 @@ static double with_faster_products(
 	sv_case_stages(c, &side, &s);
 	*out = c->mended;
 	sv_stage_take(out, &s, SV_GEMM);
-	return sv_step_time(out);
 }
 
 /* Whether it was worth a cause; *f is complete but for its gain. */
 static bool add_if_worth(struct sv_case *c, struct sv_suspect *f, double factor)
 {
 	struct sv_stages with;
-	double before = sv_step_time(&c->mended);
-	double after = with_faster_products(c, factor, &with);
 
-	if (c->code != 0 || !sv_case_worth(c, before, after))
+	with_faster_products(c, factor, &with);
+	if (!sv_case_lift(c, f, &with))
 		return false;
-	f->lifted_s = c->shares.b_s - (before - after);
 	sv_case_add(c, f);
 	c->mended = with;
 	return true;
@@ -360,7 +357,6 @@ static void precision_off(struct sv_case *c, enum sv_precision p)
 	    sv_workload_defaults(c->request->workload_a)->precision;
 	const char *wanted = "tf32";
 	struct sv_stages with = c->mended, s;
-	double before = sv_step_time(&c->mended), after;
 	struct sv_step_facts facts;
 	struct sv_step_plan *plan = NULL;
 	struct sv_side side = c->b;
@@ -370,6 +366,7 @@ static void precision_off(struct sv_case *c, enum sv_precision p)
 	    .falsify = "stave run --bench gemm: the faster precision is no "
 		       "faster on this card",
 	    .component = SV_GEMM};
+	bool worth;
 
 	/* A's precision where B left it; else TF32, which costs no change. */
 	if (strcmp(word, other) != 0 && p == SV_FP32)
@@ -386,11 +383,11 @@ static void precision_off(struct sv_case *c, enum sv_precision p)
 	sv_step_stages(plan, c->in_b->medians, &s);
 	sv_stage_take(&with, &s, SV_GEMM);
 	sv_stage_take(&with, &s, SV_MEMORY);
-	after = sv_step_time(&with);
+	worth = sv_case_lift(c, &f, &with);
+	/* The stages look into it. */
 	sv_step_plan_free(plan);
-	if (!sv_case_worth(c, before, after))
+	if (!worth)
 		return;
-	f.lifted_s = c->shares.b_s - (before - after);
 	f.claim = sv_case_text(c,
 	    "B computes in %s though its card has %s; no fault of the card.",
 	    word, wanted);
@@ -417,7 +414,7 @@ static void memory_bandwidth(struct sv_case *c)
 	struct sv_suspect f = {.share_s = c->shares.share_s[SV_MEMORY],
 	    .component = SV_MEMORY,
 	    .fields = {"device.memory_bandwidth_Bps"}};
-	bool slow = rate < FAR_BELOW * theory;
+	bool slow = rate < FAR_BELOW * theory, worth;
 
 	if (alone <= 0.0 || isnan(rate))
 		return;
@@ -425,8 +422,7 @@ static void memory_bandwidth(struct sv_case *c)
 	if (slow && is_same_card(c) && rate > FAR_BELOW * other)
 		slow = false;
 	with.memory_s = slow ? alone * rate / (0.9 * theory) : 0.5 * alone;
-	f.lifted_s =
-	    c->shares.b_s - (sv_step_time(&c->mended) - sv_step_time(&with));
+	worth = sv_case_lift(c, &f, &with);
 	if (slow) {
 		f.code = clock < HELD_CLOCK ? "CLOCKS" : "FAULTY_CARD";
 		f.claim = sv_case_text(c,
@@ -444,13 +440,11 @@ static void memory_bandwidth(struct sv_case *c)
 				 "replaced";
 		f.falsify = "stave run --bench memory after it: as slow";
 		f.fields[1] = "device.clocks.under_load.memory_Hz";
-		if (sv_case_worth(
-			c, sv_step_time(&c->mended), sv_step_time(&with)))
+		if (worth)
 			sv_case_add(c, &f);
 		return;
 	}
-	if (c->limit_b != SV_MEMORY ||
-	    !sv_case_worth(c, sv_step_time(&c->mended), sv_step_time(&with)))
+	if (c->limit_b != SV_MEMORY || !worth)
 		return;
 	f.code = "MEMORY_BANDWIDTH";
 	f.is_explanation = true;
@@ -502,10 +496,8 @@ static void small_batch(struct sv_case *c)
 	side.gemm_factor = here / (here - saved);
 	sv_case_stages(c, &side, &s);
 	sv_stage_take(&with, &s, SV_GEMM);
-	if (!sv_case_worth(c, sv_step_time(&c->mended), sv_step_time(&with)))
+	if (!sv_case_lift(c, &f, &with))
 		return;
-	f.lifted_s =
-	    c->shares.b_s - (sv_step_time(&c->mended) - sv_step_time(&with));
 	f.claim = sv_case_text(c,
 	    "As designed: at batch %ld the products are too small to fill "
 	    "B's card; at %ld they would run %.2f times as fast.",

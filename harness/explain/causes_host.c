@@ -37,13 +37,12 @@ static double share_of(const struct sv_case *c, enum sv_component component)
 }
 
 /* B's step, from where it is mended to, with A's part of it. */
-static double with_a(const struct sv_case *c, const enum sv_component *parts,
+static void with_a(const struct sv_case *c, const enum sv_component *parts,
     size_t n, struct sv_stages *out)
 {
 	*out = c->mended;
 	for (size_t i = 0; i < n; i++)
 		sv_stage_take(out, &c->stages_a, parts[i]);
-	return sv_step_time(out);
 }
 
 /*
@@ -54,12 +53,10 @@ static void root(struct sv_case *c, struct sv_suspect *f,
     const enum sv_component *parts, size_t n)
 {
 	struct sv_stages mended;
-	double before = sv_step_time(&c->mended);
 
-	f->lifted_s = with_a(c, parts, n, &mended);
-	if (!sv_case_worth(c, before, f->lifted_s))
+	with_a(c, parts, n, &mended);
+	if (!sv_case_lift(c, f, &mended))
 		return;
-	f->lifted_s = c->shares.b_s - (before - f->lifted_s);
 	sv_case_add(c, f);
 	c->mended = mended;
 }
@@ -191,7 +188,6 @@ static void launch_bound(struct sv_case *c)
 {
 	struct sv_side graphs = c->b;
 	struct sv_stages s, lifted = c->mended;
-	double before = sv_step_time(&c->mended), after;
 	char each[SV_QUANTITY_BYTES], host[SV_QUANTITY_BYTES];
 	struct sv_suspect f = {.code = "LAUNCH_BOUND",
 	    .share_s = share_of(c, SV_DISPATCH),
@@ -203,11 +199,9 @@ static void launch_bound(struct sv_case *c)
 	graphs.graphs = true;
 	sv_case_stages(c, &graphs, &s);
 	sv_stage_take(&lifted, &s, SV_DISPATCH);
-	after = sv_step_time(&lifted);
-	if (c->code != 0 || !sv_case_worth(c, before, after))
+	if (!sv_case_lift(c, &f, &lifted))
 		return;
 	batch = batch_beyond_host(c);
-	f.lifted_s = c->shares.b_s - (before - after);
 	f.claim = sv_case_text(c,
 	    "The host issues %.0f kernels a step at %s each, %s in all: the "
 	    "card waits for work.",
@@ -229,7 +223,6 @@ static void launch_bound(struct sv_case *c)
 static void sync_every_step(struct sv_case *c)
 {
 	struct sv_stages lifted = c->mended;
-	double before = sv_step_time(&c->mended), after;
 	char each[SV_QUANTITY_BYTES];
 	struct sv_suspect f = {.code = "SYNC_EVERY_STEP",
 	    .share_s = share_of(c, SV_SYNC),
@@ -240,10 +233,8 @@ static void sync_every_step(struct sv_case *c)
 	    .component = SV_SYNC};
 
 	sv_stage_drop(&lifted, SV_SYNC);
-	after = sv_step_time(&lifted);
-	if (!sv_case_worth(c, before, after))
+	if (!sv_case_lift(c, &f, &lifted))
 		return;
-	f.lifted_s = c->shares.b_s - (before - after);
 	f.claim = sv_case_text(c,
 	    "The host waits for the card: %.3g waits a step, %s each, with "
 	    "nothing queued meanwhile.",
@@ -256,7 +247,6 @@ static void sync_every_step(struct sv_case *c)
 static void allocator_reset(struct sv_case *c)
 {
 	struct sv_stages lifted = c->mended;
-	double before = sv_step_time(&c->mended), after;
 	char each[SV_QUANTITY_BYTES];
 	struct sv_suspect f = {.code = "ALLOCATOR_RESET",
 	    .share_s = share_of(c, SV_ALLOCATOR),
@@ -267,10 +257,8 @@ static void allocator_reset(struct sv_case *c)
 	    .component = SV_ALLOCATOR};
 
 	sv_stage_drop(&lifted, SV_ALLOCATOR);
-	after = sv_step_time(&lifted);
-	if (!sv_case_worth(c, before, after))
+	if (!sv_case_lift(c, &f, &lifted))
 		return;
-	f.lifted_s = c->shares.b_s - (before - after);
 	f.claim = sv_case_text(c,
 	    "B's loop gives its memory back and takes it again: %.3g resets a "
 	    "step, %s each.",

@@ -14,7 +14,7 @@ static void loader_workers(struct sv_case *c)
 {
 	const struct sv_workload_defaults *d =
 	    sv_workload_defaults(c->request->workload_b);
-	double before = sv_step_time(&c->mended), best_s = INFINITY;
+	double best_s = INFINITY;
 	long most = isnan(c->in_b->usable_threads)
 			? d->loader_workers
 			: (long)c->in_b->usable_threads;
@@ -49,9 +49,8 @@ static void loader_workers(struct sv_case *c)
 			best = with;
 		}
 	}
-	if (!sv_case_worth(c, before, best_s))
+	if (!sv_case_lift(c, &f, &best))
 		return;
-	f.lifted_s = c->shares.b_s - (before - best_s);
 	f.claim = sv_case_text(c,
 	    "%ld loader workers prepare %.3g samples a second; %ld would "
 	    "prepare %.3g.",
@@ -76,10 +75,9 @@ static void cpu_preprocess(struct sv_case *c)
 	    .fields = {"machine.cpu.usable_threads"}};
 
 	sv_stage_drop(&with, SV_PREPROCESS);
-	after = sv_step_time(&with);
-	if (!sv_case_worth(c, before, after))
+	if (!sv_case_lift(c, &f, &with))
 		return;
-	f.lifted_s = c->shares.b_s - (before - after);
+	after = sv_step_time(&with);
 	f.claim = sv_case_text(c,
 	    "The host prepares %.3g samples a second; the rest of B's step "
 	    "could take %.3g, %.1f times as many.",
@@ -90,7 +88,7 @@ static void cpu_preprocess(struct sv_case *c)
 static void storage(struct sv_case *c)
 {
 	struct sv_stages with = c->mended;
-	double before = sv_step_time(&c->mended), after;
+	double after;
 	const char *transport =
 	    sv_case_word(c, true, "machine.storage.transport");
 	struct sv_suspect f = {.code = "STORAGE",
@@ -105,10 +103,9 @@ static void storage(struct sv_case *c)
 		"machine.storage.transport", "machine.storage.rotational"}};
 
 	sv_stage_drop(&with, SV_STORAGE);
-	after = sv_step_time(&with);
-	if (!sv_case_worth(c, before, after))
+	if (!sv_case_lift(c, &f, &with))
 		return;
-	f.lifted_s = c->shares.b_s - (before - after);
+	after = sv_step_time(&with);
 	f.claim = sv_case_text(c,
 	    "B's storage (%s) delivers %.3g samples a second; the rest of "
 	    "the step could take %.3g.",

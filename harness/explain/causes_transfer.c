@@ -23,16 +23,14 @@ static double reached_Bps(const struct sv_inputs *in)
 }
 
 /* B as it is mended to, with the copies of a changed side. */
-static double lifted(struct sv_case *c, const struct sv_side *side,
-    double *before, struct sv_stages *with)
+static void lift_copies(
+    struct sv_case *c, const struct sv_side *side, struct sv_stages *with)
 {
 	struct sv_stages s;
 
 	sv_case_stages(c, side, &s);
-	*before = sv_step_time(&c->mended);
 	*with = c->mended;
 	sv_stage_take(with, &s, SV_TRANSFER);
-	return sv_step_time(with);
 }
 
 /* Whether B's memory is known to be on another node than its card. */
@@ -62,7 +60,7 @@ static void numa_remote(struct sv_case *c)
 {
 	struct sv_side near = c->b;
 	struct sv_stages with;
-	double before, after, x;
+	double x;
 	char used[SV_QUANTITY_BYTES], best[SV_QUANTITY_BYTES];
 	struct sv_suspect f = {.code = "NUMA_REMOTE",
 	    .share_s = c->shares.share_s[SV_TRANSFER],
@@ -96,10 +94,9 @@ static void numa_remote(struct sv_case *c)
 	} else {
 		return;
 	}
-	after = lifted(c, &near, &before, &with);
-	if (!sv_case_worth(c, before, after))
+	lift_copies(c, &near, &with);
+	if (!sv_case_lift(c, &f, &with))
 		return;
-	f.lifted_s = c->shares.b_s - (before - after);
 	sv_case_add(c, &f);
 	/* What else holds copies back is judged from the card's own node. */
 	c->mended = with;
@@ -108,7 +105,6 @@ static void numa_remote(struct sv_case *c)
 static void pageable_memory(struct sv_case *c)
 {
 	struct sv_stages with = c->mended, s = c->stages_b;
-	double before = sv_step_time(&c->mended), after;
 	const struct sv_workload_defaults *d =
 	    sv_workload_defaults(c->request->workload_b);
 	double bytes = 0.0, rate;
@@ -140,10 +136,8 @@ static void pageable_memory(struct sv_case *c)
 	s.transfer.s = bytes / rate;
 	s.transfer.hidden = !d->prefetch ? 0.0 : isnan(hidden) ? 1.0 : hidden;
 	sv_stage_take(&with, &s, SV_TRANSFER);
-	after = sv_step_time(&with);
-	if (!sv_case_worth(c, before, after))
+	if (!sv_case_lift(c, &f, &with))
 		return;
-	f.lifted_s = c->shares.b_s - (before - after);
 	f.claim = sv_case_text(c,
 	    "B copies from pageable memory at %s, which the step waits for; "
 	    "pinned memory gives %s and is copied beside the step.",
@@ -161,7 +155,6 @@ static void pcie_link(struct sv_case *c)
 	double reached = reached_Bps(c->in_b), best = card.Bps;
 	struct sv_side wide = c->b;
 	struct sv_stages with;
-	double before, after;
 	char text[SV_QUANTITY_BYTES];
 	struct sv_suspect f = {.code = "PCIE_LINK",
 	    .share_s = c->shares.share_s[SV_TRANSFER],
@@ -197,10 +190,9 @@ static void pcie_link(struct sv_case *c)
 	} else {
 		return;
 	}
-	after = lifted(c, &wide, &before, &with);
-	if (!sv_case_worth(c, before, after))
+	lift_copies(c, &wide, &with);
+	if (!sv_case_lift(c, &f, &with))
 		return;
-	f.lifted_s = c->shares.b_s - (before - after);
 	sv_case_add(c, &f);
 }
 
@@ -209,7 +201,6 @@ static void peer_path(struct sv_case *c)
 	bool direct = sv_has_curve(c->in_b, SV_CURVE_PEER_P2P);
 	bool slower = c->stages_b.exchange_s > 1.3 * c->stages_a.exchange_s;
 	struct sv_stages with = c->mended;
-	double before = sv_step_time(&c->mended), after;
 	char text[SV_QUANTITY_BYTES];
 	struct sv_suspect f = {.code = "PEER_PATH",
 	    .share_s = c->shares.share_s[SV_EXCHANGE],
@@ -227,10 +218,8 @@ static void peer_path(struct sv_case *c)
 	with.exchange_s = slower && c->stages_a.exchange_s > 0.0
 			      ? c->stages_a.exchange_s
 			      : c->stages_b.exchange_s / 4.0;
-	after = sv_step_time(&with);
-	if (!sv_case_worth(c, before, after))
+	if (!sv_case_lift(c, &f, &with))
 		return;
-	f.lifted_s = c->shares.b_s - (before - after);
 	f.claim = sv_case_text(c, "B's cards exchange gradients %s, %s a step.",
 	    direct ? "over a slower path than A's"
 		   : "through the host, for want of a direct path",
@@ -263,7 +252,6 @@ static long fitting_batch(struct sv_case *c)
 static void vram_spill(struct sv_case *c)
 {
 	struct sv_stages with = c->mended;
-	double before = sv_step_time(&c->mended), after;
 	const struct sv_inputs *in = c->in_b;
 	double room = isnan(in->memory_free_bytes) ? in->memory_bytes
 						   : in->memory_free_bytes;
@@ -277,11 +265,9 @@ static void vram_spill(struct sv_case *c)
 	long batch;
 
 	sv_stage_drop(&with, SV_SPILL);
-	after = sv_step_time(&with);
-	if (!sv_case_worth(c, before, after))
+	if (!sv_case_lift(c, &f, &with))
 		return;
 	batch = fitting_batch(c);
-	f.lifted_s = c->shares.b_s - (before - after);
 	f.claim = sv_case_text(c,
 	    "The step needs more memory than the %s that B has free: it "
 	    "fails, or its pages move over the link every step.",

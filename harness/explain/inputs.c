@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats.h"
+
 /* Beyond the last point by more than this, a reading is extrapolated. */
 #define STRETCH 2.0
 
@@ -375,21 +377,6 @@ double sv_inputs_number(json_t *object, const char *path)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-const char *sv_inputs_text(json_t *object, const char *path)
-{
-	return json_string_value(sv_result_field(object, path));
-}
-
-/* splitmix64: fixed seeds give the same intervals everywhere. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
 /* Enough for a median that is drawn again and again. */
 #define MAX_ROUNDS 64
 
@@ -418,7 +405,8 @@ void sv_inputs_draw(
 		if (n < 2 || !in->used[i])
 			continue;
 		for (size_t k = 0; k < n; k++)
-			drawn[k] = m->rounds[next_random(random) % m->n_rounds];
+			drawn[k] =
+			    m->rounds[sv_stats_random(random) % m->n_rounds];
 		values[i] = median_of_few(drawn, n);
 	}
 }

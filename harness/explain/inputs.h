@@ -116,8 +116,6 @@ void sv_inputs_free(struct sv_inputs *);
 
 /* A number of the device or machine by dotted path; NaN when unknown. */
 double sv_inputs_number(json_t *object, const char *path);
-/* Text by dotted path, NULL when unknown. */
-const char *sv_inputs_text(json_t *object, const char *path);
 
 /* Draw every measurement's rounds anew, with replacement: values[] by index. */
 void sv_inputs_draw(const struct sv_inputs *, uint64_t *random, double *values);

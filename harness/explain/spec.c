@@ -204,14 +204,28 @@ static size_t place_of(
 	return n;
 }
 
-/* A second one of the same code in one file is a slip. */
-static void check_twice(struct sv_fields *f, const char *where,
-    const char *code, const void *rules, size_t from, size_t n, size_t size)
+/*
+ * Where a rule that was read goes: in place of an inherited one of its code,
+ * else behind the others. NULL after a fault: too many, or a second one of the
+ * same code in one file, which is a slip.
+ */
+static void *room_for(struct sv_fields *f, const char *where, const char *code,
+    void *rules, size_t size, size_t inherited, size_t *n)
 {
-	if (f->code == 0 && place_of((const char *)rules + from * size,
-				n - from, size, code) < n - from)
+	char *first = rules, *own = first + inherited * size;
+	size_t at;
+
+	if (f->code != 0)
+		return NULL;
+	at = place_of(rules, inherited, size, code);
+	if (at < inherited)
+		return first + at * size;
+	if (place_of(own, *n - inherited, size, code) < *n - inherited)
 		sv_fields_fault(
 		    f, where, "code", "\"%.40s\" is there a second time", code);
+	if (f->code == 0 && *n == MAX_RULES)
+		sv_fields_fault(f, where, "", "more than %d rules", MAX_RULES);
+	return f->code == 0 ? first + (*n)++ * size : NULL;
 }
 
 static void read_bounds(
@@ -222,27 +236,15 @@ static void read_bounds(
 
 	json_array_foreach (list, i, one) {
 		char where[SV_FIELDS_MAX_PATH];
-		struct sv_bound bound = {.every = false};
-		size_t at;
+		struct sv_bound bound = {.every = false}, *room;
 
 		snprintf(where, sizeof where, "bounds[%zu]", i);
 		read_bound(f, one, where, &bound);
-		if (f->code != 0)
+		room = room_for(f, where, bound.rule.code, spec->bounds,
+		    sizeof bound, inherited, &spec->n_bounds);
+		if (room == NULL)
 			return;
-		at = place_of(
-		    spec->bounds, inherited, sizeof bound, bound.rule.code);
-		if (at == inherited) {
-			check_twice(f, where, bound.rule.code, spec->bounds,
-			    inherited, spec->n_bounds, sizeof bound);
-			at = spec->n_bounds;
-		}
-		if (f->code == 0 && at == MAX_RULES)
-			sv_fields_fault(
-			    f, where, "", "more than %d rules", MAX_RULES);
-		if (f->code != 0)
-			return;
-		spec->bounds[at] = bound;
-		spec->n_bounds += at == spec->n_bounds;
+		*room = bound;
 	}
 }
 
@@ -254,27 +256,15 @@ static void read_environment(
 
 	json_array_foreach (list, i, one) {
 		char where[SV_FIELDS_MAX_PATH];
-		struct sv_expectation e = {.kind = SV_EXPECT_NUMBER};
-		size_t at;
+		struct sv_expectation e = {.kind = SV_EXPECT_NUMBER}, *room;
 
 		snprintf(where, sizeof where, "environment[%zu]", i);
 		read_expectation(f, one, where, &e);
-		if (f->code != 0)
+		room = room_for(f, where, e.rule.code, spec->expectations,
+		    sizeof e, inherited, &spec->n_expectations);
+		if (room == NULL)
 			return;
-		at = place_of(
-		    spec->expectations, inherited, sizeof e, e.rule.code);
-		if (at == inherited) {
-			check_twice(f, where, e.rule.code, spec->expectations,
-			    inherited, spec->n_expectations, sizeof e);
-			at = spec->n_expectations;
-		}
-		if (f->code == 0 && at == MAX_RULES)
-			sv_fields_fault(
-			    f, where, "", "more than %d rules", MAX_RULES);
-		if (f->code != 0)
-			return;
-		spec->expectations[at] = e;
-		spec->n_expectations += at == spec->n_expectations;
+		*room = e;
 	}
 }
 

@@ -90,17 +90,6 @@ static void idle_states(json_t *machine, struct sv_sources *s)
 	    list);
 }
 
-static bool has_text(json_t *list, const char *text)
-{
-	json_t *one;
-	size_t i;
-
-	json_array_foreach (list, i, one)
-		if (strcmp(json_string_value(one), text) == 0)
-			return true;
-	return false;
-}
-
 /* One word where all cores are governed alike, else all the words. */
 static void governor(json_t *machine, struct sv_sources *s)
 {
@@ -124,7 +113,7 @@ static void governor(json_t *machine, struct sv_sources *s)
 			why = refused;
 			continue;
 		}
-		if (has_text(seen, text) || strlen(text) > 60)
+		if (sv_source_listed(seen, text) || strlen(text) > 60)
 			continue;
 		json_array_append_new(seen, json_string(text));
 		snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s",

@@ -191,13 +191,13 @@ static int is_visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-static bool has_text(json_t *list, const char *text)
+bool sv_source_listed(json_t *names, const char *name)
 {
 	json_t *one;
 	size_t i;
 
-	json_array_foreach (list, i, one)
-		if (strcmp(json_string_value(one), text) == 0)
+	json_array_foreach (names, i, one)
+		if (strcmp(json_string_value(one), name) == 0)
 			return true;
 	return false;
 }
@@ -216,7 +216,7 @@ static json_t *list_recorded(const struct sv_sources *s, const char *path)
 			continue;
 		snprintf(name, sizeof name, "%.*s",
 		    (int)strcspn(key + n + 1, "/"), key + n + 1);
-		if (name[0] != '\0' && !has_text(names, name))
+		if (name[0] != '\0' && !sv_source_listed(names, name))
 			json_array_append_new(names, json_string(name));
 	}
 	return names;

@@ -62,6 +62,8 @@ bool sv_source_exists(struct sv_sources *, const char *path);
  * there is no folder. Nothing is remembered but what is read below.
  */
 json_t *sv_source_list(struct sv_sources *, const char *path);
+/* Whether an array of names has this one. */
+bool sv_source_listed(json_t *names, const char *name);
 
 /*
  * The value behind "key" and a colon or equals sign at the start of a line of

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats.h"
+
 static bool named(
     const char *bench, const char *id, const char *const *patterns)
 {
@@ -71,16 +73,6 @@ struct sv_planned *sv_plan_find(struct sv_plan *plan, const char *id)
 	return NULL;
 }
 
-/* splitmix64; source: Steele, Lea & Flood 2014. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
 /*
  * Cases get a random key of their bench above a random key of their own;
  * sorting by both keeps benches together.
@@ -106,8 +98,8 @@ static uint64_t key_of(const char *text, uint64_t seed)
 	uint64_t state = seed;
 
 	for (; *text != '\0'; text++)
-		state = next_random(&state) ^ (unsigned char)*text;
-	return next_random(&state);
+		state = sv_stats_random(&state) ^ (unsigned char)*text;
+	return sv_stats_random(&state);
 }
 
 void sv_plan_order(

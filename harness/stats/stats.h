@@ -118,4 +118,10 @@ SV_MUST_CHECK int sv_stats_holm(double *p, size_t n, struct sv_err *err);
 SV_MUST_CHECK int sv_stats_benjamini_hochberg(
     double *p, size_t n, struct sv_err *err);
 
+/*
+ * The next number of a seeded sequence; *state is its only state. Source:
+ * splitmix64, Steele, Lea & Flood 2014.
+ */
+uint64_t sv_stats_random(uint64_t *state);
+
 #endif

@@ -1,0 +1,11 @@
+/* Random numbers that a seed fixes, the same everywhere. */
+#include "stats.h"
+
+uint64_t sv_stats_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
