@@ -77,8 +77,10 @@ error_t sv_number(const struct argp_state *, const char *option,
 error_t sv_choice(const struct argp_state *, const char *option,
     const char *word, const char *const *choices, size_t n);
 
-/* Print a tree on stdout; takes it. */
-void sv_print_json(json_t *take_tree);
+/* Print a tree, NULL for one that memory was short for. Errors: SV_ERESOURCE.
+ */
+SV_MUST_CHECK int sv_print_json(
+    json_t *take_tree, FILE *out, struct sv_err *err);
 
 /* stave list specs. Returns the exit status. */
 int sv_list_specs(const struct sv_common *);

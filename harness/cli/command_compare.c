@@ -159,18 +159,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static int print_json(json_t *take_tree, FILE *out, struct sv_err *err)
-{
-	int bad = take_tree == NULL ||
-		  json_dumpf(take_tree, out, JSON_INDENT(1)) != 0;
-
-	if (!bad)
-		fputc('\n', out);
-	json_decref(take_tree);
-	return bad ? sv_err_set(err, SV_ERESOURCE, "compare: out of memory")
-		   : 0;
-}
-
 static int print(const struct arguments *a, const struct sv_comparison *c,
     struct sv_err *err)
 {
@@ -183,7 +171,7 @@ static int print(const struct arguments *a, const struct sv_comparison *c,
 		sv_report_comparison_csv(c, stdout);
 		return 0;
 	case FORMAT_JSON:
-		return print_json(sv_comparison_json(c), stdout, err);
+		return sv_print_json(sv_comparison_json(c), stdout, err);
 	case FORMAT_TABLE:
 		break;
 	}
@@ -292,7 +280,7 @@ static int write_floor(
 	if (out == NULL)
 		return sv_err_set(
 		    err, SV_EOUTPUT, "write %.300s: %s", path, strerror(errno));
-	code = print_json(sv_floor_json(floor), out, err);
+	code = sv_print_json(sv_floor_json(floor), out, err);
 	if ((fclose(out) != 0) && code == 0)
 		code = sv_err_set(
 		    err, SV_EOUTPUT, "write %.300s: %s", path, strerror(errno));
@@ -314,7 +302,7 @@ static int take_floor(const struct arguments *a, struct sv_err *err)
 	if (code == 0 && a->output != NULL)
 		code = write_floor(a->output, floor, err);
 	if (code == 0 && (a->common.json || a->format == FORMAT_JSON))
-		code = print_json(sv_floor_json(floor), stdout, err);
+		code = sv_print_json(sv_floor_json(floor), stdout, err);
 	else if (code == 0)
 		sv_report_floor(floor, stdout, &style);
 	sv_floor_free(floor);

@@ -152,11 +152,11 @@ int sv_command_doctor(int argc, char **argv)
 		return sv_complain(&err);
 	}
 	style = sv_style(a.common.colour);
-	if (a.common.json)
-		sv_print_json(sv_checklist_to_json(&list));
-	else
-		sv_report_checklist(&list, stdout, &style);
 	status = strcmp(list.verdict, "fail") == 0;
+	if (!a.common.json)
+		sv_report_checklist(&list, stdout, &style);
+	else if (sv_print_json(sv_checklist_to_json(&list), stdout, &err) != 0)
+		status = sv_complain(&err);
 	sv_checklist_fini(&list);
 	sv_result_free(r);
 	return status;

@@ -190,18 +190,14 @@ static int print_json(
 	for (size_t i = 0; i < n; i++) {
 		json_t *one = sv_explanation_json(list[i].x);
 
-		if (n == 1)
+		if (n == 1) {
 			tree = one;
-		else if (json_array_append_new(tree, one) != 0)
-			return sv_err_set(
-			    err, SV_ERESOURCE, "explain: out of memory");
+		} else if (json_array_append_new(tree, one) != 0) {
+			json_decref(tree);
+			tree = NULL;
+		}
 	}
-	if (tree == NULL)
-		return sv_err_set(err, SV_ERESOURCE, "explain: out of memory");
-	json_dumpf(tree, stdout, JSON_INDENT(1));
-	fputc('\n', stdout);
-	json_decref(tree);
-	return 0;
+	return sv_print_json(tree, stdout, err);
 }
 
 /* How far a workload is from a draw. */

@@ -112,6 +112,12 @@ static void print_bench(json_t *bench)
 	printf("\n");
 }
 
+static int print_json(json_t *take_tree, struct sv_err *err)
+{
+	return sv_print_json(take_tree, stdout, err) == 0 ? 0
+							  : sv_complain(err);
+}
+
 static int list_benches(const struct arguments *a, struct sv_err *err)
 {
 	const char *const *backends = sv_run_backends();
@@ -127,13 +133,10 @@ static int list_benches(const struct arguments *a, struct sv_err *err)
 	benches = ask(backends[0], "describe", "benches", err);
 	if (benches == NULL)
 		return sv_complain(err);
-	if (a->common.json) {
-		json_dumpf(benches, stdout, JSON_INDENT(1));
-		printf("\n");
-	} else {
-		json_array_foreach (benches, i, one)
-			print_bench(one);
-	}
+	if (a->common.json)
+		return print_json(benches, err);
+	json_array_foreach (benches, i, one)
+		print_bench(one);
 	json_decref(benches);
 	return 0;
 }
@@ -227,22 +230,20 @@ static void print_devices(json_t *all, const struct arguments *a)
 	sv_table_free(t);
 }
 
-static int list_devices(const struct arguments *a)
+static int list_devices(const struct arguments *a, struct sv_err *err)
 {
 	json_t *all = json_array();
 
 	for (const char *const *b = sv_run_backends(); *b != NULL; b++)
 		add_backend(all, *b);
 	add_cards(all);
-	if (a->common.json) {
-		json_dumpf(all, stdout, JSON_INDENT(1));
-		printf("\n");
-	} else if (json_array_size(all) == 0) {
+	if (a->common.json)
+		return print_json(all, err);
+	if (json_array_size(all) == 0)
 		printf("no device: no worker is installed beside this "
 		       "program\n");
-	} else {
+	else
 		print_devices(all, a);
-	}
 	json_decref(all);
 	return 0;
 }
@@ -339,12 +340,10 @@ static int list_workloads(const struct arguments *a, struct sv_err *err)
 	for (size_t i = 0; code == 0 && names[i] != NULL; i++)
 		code = add_workload(all, names[i], err);
 	free(names);
-	if (code == 0 && a->common.json) {
-		json_dumpf(all, stdout, JSON_INDENT(1));
-		printf("\n");
-	} else if (code == 0) {
+	if (code == 0 && a->common.json)
+		return print_json(all, err);
+	if (code == 0)
 		print_workloads(all, a);
-	}
 	json_decref(all);
 	return code != 0 ? sv_complain(err) : 0;
 }
@@ -372,5 +371,5 @@ int sv_command_list(int argc, char **argv)
 	if (strcmp(a.what, "specs") == 0)
 		return sv_list_specs(&a.common);
 	return strcmp(a.what, "benches") == 0 ? list_benches(&a, &err)
-					      : list_devices(&a);
+					      : list_devices(&a, &err);
 }

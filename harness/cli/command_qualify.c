@@ -132,12 +132,12 @@ static int tell(const struct arguments *a, const struct sv_spec *spec,
 
 	if (sv_spec_judge(spec, r, &list, &err) != 0)
 		return sv_complain(&err);
-	if (a->common.json)
-		sv_print_json(sv_checklist_to_json(&list));
-	else
-		sv_report_checklist(&list, stdout, &style);
 	/* What could not be told is no pass either. */
 	status = strcmp(list.verdict, "pass") != 0;
+	if (!a->common.json)
+		sv_report_checklist(&list, stdout, &style);
+	else if (sv_print_json(sv_checklist_to_json(&list), stdout, &err) != 0)
+		status = sv_complain(&err);
 	if (a->junit != NULL && write_junit(&list, a->junit, &err) != 0)
 		status = sv_complain(&err);
 	sv_checklist_fini(&list);

@@ -145,14 +145,17 @@ error_t sv_choice(const struct argp_state *state, const char *option,
 	    state, "%s \"%.40s\": expected %s", option, word, known);
 }
 
-void sv_print_json(json_t *take_tree)
+int sv_print_json(json_t *take_tree, FILE *out, struct sv_err *err)
 {
-	if (take_tree == NULL)
-		fputs("stave: out of memory\n", stderr);
-	else
-		json_dumpf(take_tree, stdout, JSON_INDENT(1));
-	printf("\n");
+	/* What cannot be written shows at the end, whoever wrote it. */
+	bool good = take_tree != NULL &&
+		    (json_dumpf(take_tree, out, JSON_INDENT(1)) == 0 ||
+			ferror(out) != 0);
+
+	if (good)
+		fputc('\n', out);
 	json_decref(take_tree);
+	return good ? 0 : sv_err_set(err, SV_ERESOURCE, "JSON: out of memory");
 }
 
 int sv_complain(const struct sv_err *err)

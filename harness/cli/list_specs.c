@@ -55,10 +55,10 @@ int sv_list_specs(const struct sv_common *common)
 		json_decref(all);
 		return sv_complain(&err);
 	}
-	if (common->json) {
-		sv_print_json(all);
-		return 0;
-	}
+	if (common->json)
+		return sv_print_json(all, stdout, &err) == 0
+			   ? 0
+			   : sv_complain(&err);
 	print_specs(all, common);
 	json_decref(all);
 	return 0;
