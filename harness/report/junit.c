@@ -3,33 +3,13 @@
  * could not be told an error, what was not measured skipped. Source: the
  * schema of Jenkins' xUnit plugin, which others follow.
  */
+#include "quote.h"
 #include "report.h"
-
-static void put_escaped(const char *text, FILE *out)
-{
-	for (; *text != '\0'; text++)
-		switch (*text) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			fputc(*text, out);
-		}
-}
 
 static void put_attribute(const char *name, const char *text, FILE *out)
 {
 	fprintf(out, " %s=\"", name);
-	put_escaped(text, out);
+	sv_quote_html(out, text);
 	fputc('"', out);
 }
 
@@ -39,15 +19,15 @@ static void put_outcome(const struct sv_finding *f, const char *what, FILE *out)
 	put_attribute("message", f->evidence, out);
 	put_attribute("type", sv_finding_status_name(f->status), out);
 	fputs(">expected: ", out);
-	put_escaped(f->expected, out);
+	sv_quote_html(out, f->expected);
 	fputs("\ncause: ", out);
-	put_escaped(f->cause[0] != '\0' ? f->cause : f->code, out);
+	sv_quote_html(out, f->cause[0] != '\0' ? f->cause : f->code);
 	fputs("\nseverity: ", out);
-	put_escaped(f->severity, out);
+	sv_quote_html(out, f->severity);
 	fputs("\ndo: ", out);
-	put_escaped(f->remedy, out);
+	sv_quote_html(out, f->remedy);
 	fputs("\nnext: ", out);
-	put_escaped(f->next_command, out);
+	sv_quote_html(out, f->next_command);
 	fprintf(out, "</%s>\n", what);
 }
 
@@ -74,9 +54,9 @@ static void put_case(
 		break;
 	}
 	fputs("   <system-out>", out);
-	put_escaped(f->title, out);
+	sv_quote_html(out, f->title);
 	fputs(": ", out);
-	put_escaped(f->evidence, out);
+	sv_quote_html(out, f->evidence);
 	fputs("</system-out>\n  </testcase>\n", out);
 }
 

@@ -184,7 +184,9 @@ void sv_page_pairs(const struct sv_page *page, FILE *out)
 	for (size_t i = 0; i < c->n_mismatched; i++) {
 		fputs("<p class=\"small\">Not compared: ", out);
 		sv_quote_html(out, c->mismatched[i].id);
-		fprintf(out, ": %s</p>\n", c->mismatched[i].why);
+		fputs(": ", out);
+		sv_quote_html(out, c->mismatched[i].why);
+		fputs("</p>\n", out);
 	}
 	put_unpaired("A", c->only_a, c->n_only_a, out);
 	put_unpaired("B", c->only_b, c->n_only_b, out);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* As content of an HTML or SVG element or of an attribute in quotes. */
+/* As content of an HTML, SVG or XML element or of an attribute in quotes. */
 void sv_quote_html(FILE *out, const char *text);
 
 /*

@@ -267,6 +267,40 @@ static void explanations_are_shown_as_text(void **state)
 	free(text);
 }
 
+/* What keeps a pair apart may be text of strangers too. */
+static void mismatches_are_shown_as_text(void **state)
+{
+	static const struct sv_compare_options options = {
+	    .alpha = 0.05, .min_effect = 0.02};
+	struct sv_result *results[2] = {publishable(), publishable()};
+	struct sv_page page = {
+	    .results = (const struct sv_result *const *)results,
+	    .n_results = 2};
+	struct sv_comparison *c = NULL;
+	struct sv_err err;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	(void)state;
+	results[0]->measurements[0].extra =
+	    json_pack("{s:s}", "library", "<script>a</script>");
+	results[1]->measurements[0].extra = json_pack("{s:s}", "library", "b");
+	if (sv_compare(results[0], results[1], &options, &c, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(c->n_mismatched, 1);
+	page.comparison = c;
+	assert_non_null(out);
+	sv_page_pairs(&page, out);
+	fclose(out);
+	assert_non_null(strstr(text, "&lt;script&gt;a"));
+	assert_null(strstr(text, "<script>"));
+	free(text);
+	sv_comparison_free(c);
+	sv_result_free(results[0]);
+	sv_result_free(results[1]);
+}
+
 /* A document by somebody else: anything may be missing or of another type. */
 static void explanations_of_any_shape_are_survived(void **state)
 {
@@ -307,6 +341,7 @@ int main(void)
 	    cmocka_unit_test(drawings_get_names_and_ids_of_their_own),
 	    cmocka_unit_test(drawings_that_do_anything_are_refused),
 	    cmocka_unit_test(explanations_are_shown_as_text),
+	    cmocka_unit_test(mismatches_are_shown_as_text),
 	    cmocka_unit_test(explanations_of_any_shape_are_survived),
 	    cmocka_unit_test(without_an_explanation_there_is_no_section),
 	};
