@@ -1,5 +1,4 @@
 /* stave compare: two results, a verdict for every pair of figures. */
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "cli.h"
 #include "compare.h"
 #include "result.h"
+#include "save.h"
 
 #define MAX_CONTROLS 32
 #define MAX_FLOORS   2
@@ -274,16 +274,19 @@ static int compare(const struct arguments *a, struct sv_err *err)
 static int write_floor(
     const char *path, const struct sv_floor *floor, struct sv_err *err)
 {
-	FILE *out = fopen(path, "we");
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
 	int code;
 
 	if (out == NULL)
-		return sv_err_set(
-		    err, SV_EOUTPUT, "write %.300s: %s", path, strerror(errno));
+		return sv_err_set(err, SV_ERESOURCE, "floor: out of memory");
 	code = sv_print_json(sv_floor_json(floor), out, err);
-	if ((fclose(out) != 0) && code == 0)
-		code = sv_err_set(
-		    err, SV_EOUTPUT, "write %.300s: %s", path, strerror(errno));
+	if (fclose(out) != 0 && code == 0)
+		code = sv_err_set(err, SV_ERESOURCE, "floor: out of memory");
+	if (code == 0)
+		code = sv_save(path, text, n, err);
+	free(text);
 	return code;
 }
 

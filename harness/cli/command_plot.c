@@ -8,6 +8,7 @@
 #include "folder.h"
 #include "gnuplot.h"
 #include "result.h"
+#include "save.h"
 
 /* Kinds that show B against A on a workload. */
 static const struct {
@@ -173,7 +174,7 @@ static int plot(const struct arguments *a, struct sv_err *err)
 	if (code == 0)
 		code = sv_gnuplot_draw(figure, a->picture, &bytes, &n, err);
 	if (code == 0)
-		code = sv_folder_save_file(a->output, bytes, n, err);
+		code = sv_save(a->output, bytes, n, err);
 	free(bytes);
 	sv_figure_free(figure);
 	for (size_t i = 0; i < a->n; i++)

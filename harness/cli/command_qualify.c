@@ -1,10 +1,10 @@
 /* stave qualify: a result, or this machine, against a specification. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "run.h"
+#include "save.h"
 #include "spec.h"
 
 struct arguments {
@@ -107,18 +107,19 @@ static int measure(struct arguments *a, const struct sv_spec *spec,
 static int write_junit(
     const struct sv_checklist *list, const char *path, struct sv_err *err)
 {
-	FILE *out = fopen(path, "w");
-	bool good;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+	int code;
 
 	if (out == NULL)
-		return sv_err_set(
-		    err, SV_EOUTPUT, "write %s: %s", path, strerror(errno));
+		return sv_err_set(err, SV_ERESOURCE, "JUnit: out of memory");
 	sv_report_junit(list, out);
-	good = ferror(out) == 0;
-	good = fclose(out) == 0 && good;
-	return good ? 0
-		    : sv_err_set(err, SV_EOUTPUT, "write %s: %s", path,
-			  strerror(errno));
+	code = fclose(out) == 0
+		   ? sv_save(path, text, n, err)
+		   : sv_err_set(err, SV_ERESOURCE, "JUnit: out of memory");
+	free(text);
+	return code;
 }
 
 /* Judge, show, and say it as an exit status. */

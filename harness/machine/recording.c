@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "json_fields.h"
+#include "save.h"
 #include "stave/version.h"
 
 void sv_recording_fini(struct sv_recording *r)
@@ -133,16 +134,9 @@ static int spill(
     const char *folder, const char *name, const char *text, struct sv_err *err)
 {
 	char path[PATH_MAX];
-	FILE *file;
-	bool good;
 
 	snprintf(path, sizeof path, "%s/%s", folder, name);
-	file = fopen(path, "w");
-	if (file == NULL)
-		return failed("write", path, err);
-	good = fputs(text, file) >= 0;
-	good = fclose(file) == 0 && good;
-	return good ? 0 : failed("write", path, err);
+	return sv_save(path, text, strlen(text), err);
 }
 
 static int write_bus(

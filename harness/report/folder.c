@@ -14,6 +14,7 @@
 #include "gnuplot.h"
 #include "page.h"
 #include "report.h"
+#include "save.h"
 
 #define MAX_PICTURES 16
 #define MOST_DRAWN   2 /* explanations with pictures of their own */
@@ -49,22 +50,6 @@ int sv_folder_make(const char *path, struct sv_err *err)
 	return 0;
 }
 
-int sv_folder_save_file(
-    const char *path, const void *bytes, size_t n, struct sv_err *err)
-{
-	FILE *out = fopen(path, "wb");
-	bool good;
-
-	if (out == NULL)
-		return sv_err_set(
-		    err, SV_EOUTPUT, "write %.300s: %s", path, strerror(errno));
-	good = fwrite(bytes, 1, n, out) == n;
-	good = fclose(out) == 0 && good;
-	return good ? 0
-		    : sv_err_set(err, SV_EOUTPUT, "write %.300s: %s", path,
-			  strerror(errno));
-}
-
 int sv_folder_save(const char *folder, const char *name, const void *bytes,
     size_t n, struct sv_err *err)
 {
@@ -74,7 +59,7 @@ int sv_folder_save(const char *folder, const char *name, const void *bytes,
 	    (int)sizeof path)
 		return sv_err_set(err, SV_EOUTPUT, "write %.200s: %s", name,
 		    strerror(ENAMETOOLONG));
-	return sv_folder_save_file(path, bytes, n, err);
+	return sv_save(path, bytes, n, err);
 }
 
 /* What is printed into memory and then saved under a name. */

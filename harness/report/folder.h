@@ -37,9 +37,7 @@ void sv_report_markdown(const struct sv_folder *, FILE *out);
 /* Make a folder and those above it. Errors: SV_EOUTPUT. */
 SV_MUST_CHECK int sv_folder_make(const char *path, struct sv_err *err);
 
-/* Write a file whole, by its path or into a folder. Errors: SV_EOUTPUT. */
-SV_MUST_CHECK int sv_folder_save_file(
-    const char *path, const void *bytes, size_t n, struct sv_err *err);
+/* Write a file into a folder. Errors: SV_EOUTPUT. */
 SV_MUST_CHECK int sv_folder_save(const char *folder, const char *name,
     const void *bytes, size_t n, struct sv_err *err);
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "save.h"
+
 static const char *const tracks[] = {"host", "device", "copy"};
 
 #define N_TRACKS (sizeof tracks / sizeof tracks[0])
@@ -105,19 +107,15 @@ int sv_timeline_check(const char *path, struct sv_err *err)
 int sv_timeline_write(json_t *records, const char *path, struct sv_err *err)
 {
 	json_t *timeline = sv_timeline_make(records);
-	FILE *out;
-	int failed;
+	char *text =
+	    timeline == NULL
+		? NULL
+		: json_dumps(timeline, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	int code = text == NULL ? sv_err_set(err, SV_ERESOURCE,
+				      "timeline: out of memory")
+				: sv_save(path, text, strlen(text), err);
 
-	if (timeline == NULL)
-		return sv_err_set(err, SV_ERESOURCE, "timeline: out of memory");
-	out = fopen(path, "w");
-	failed =
-	    out == NULL || json_dumpf(timeline, out,
-			       JSON_COMPACT | JSON_REAL_PRECISION(12)) != 0;
-	if (out != NULL && fclose(out) != 0)
-		failed = 1;
+	free(text);
 	json_decref(timeline);
-	return failed ? sv_err_set(err, SV_EOUTPUT, "write timeline %s: %s",
-			    path, strerror(errno))
-		      : 0;
+	return code;
 }
