@@ -135,12 +135,7 @@ static void add_row(
 	sv_table_row(t);
 	if (layout->bench)
 		sv_table_cell(t, p->a->bench);
-	sv_table_cell(t, p->a->metric);
-	sv_table_cell(t, sv_report_params(p->a, text, sizeof text));
-	sv_table_cell(t,
-	    sv_quantity(text, sizeof text, p->a->summary.median, p->a->unit));
-	sv_table_cell(t,
-	    sv_quantity(text, sizeof text, p->b->summary.median, p->b->unit));
+	sv_report_pair(t, p);
 	sv_table_cell(t, ratio_text(p->ratio, text, sizeof text));
 	if (layout->bars)
 		sv_table_cell(t, bar_text(p, text, sizeof text));

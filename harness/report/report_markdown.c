@@ -85,12 +85,7 @@ static void add_pair(struct sv_table *t, const struct sv_pair *p)
 
 	sv_table_row(t);
 	sv_table_cell(t, p->a->bench);
-	sv_table_cell(t, p->a->metric);
-	sv_table_cell(t, sv_report_params(p->a, text, sizeof text));
-	sv_table_cell(t,
-	    sv_quantity(text, sizeof text, p->a->summary.median, p->a->unit));
-	sv_table_cell(t,
-	    sv_quantity(text, sizeof text, p->b->summary.median, p->b->unit));
+	sv_report_pair(t, p);
 	snprintf(
 	    text, sizeof text, isnan(p->ratio) ? "\u2014" : "%.3f", p->ratio);
 	sv_table_cell(t, text);

@@ -1,9 +1,9 @@
-/* Prose on a terminal; see the header. */
+/* Prose on a terminal, and what tables share; see the header. */
 #include "text.h"
 
 #include <string.h>
 
-#include "table.h"
+#include "quantity.h"
 
 #define COLUMNS 80
 
@@ -46,4 +46,16 @@ void sv_report_wrapped(const char *text, size_t width, size_t indent, FILE *out)
 		text += strspn(text, " ");
 	}
 	fputc('\n', out);
+}
+
+void sv_report_pair(struct sv_table *t, const struct sv_pair *p)
+{
+	char text[512];
+
+	sv_table_cell(t, p->a->metric);
+	sv_table_cell(t, sv_report_params(p->a, text, sizeof text));
+	sv_table_cell(t,
+	    sv_quantity(text, sizeof text, p->a->summary.median, p->a->unit));
+	sv_table_cell(t,
+	    sv_quantity(text, sizeof text, p->b->summary.median, p->b->unit));
 }

@@ -6,6 +6,7 @@
 
 #include "report.h"
 #include "result.h"
+#include "table.h"
 
 /* Parameters as "name=value …", sizes with their unit; returns out. */
 const char *sv_report_params(
@@ -28,6 +29,9 @@ size_t sv_report_columns(const struct sv_report_style *);
  */
 void sv_report_wrapped(
     const char *text, size_t width, size_t indent, FILE *out);
+
+/* Cells of a pair: metric, parameters, A's figure and B's. */
+void sv_report_pair(struct sv_table *, const struct sv_pair *);
 
 /* "± 1.3 %", half the interval's width against the median; "" without one. */
 void sv_report_spread(const struct sv_measurement *, char *out, size_t size);

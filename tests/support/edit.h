@@ -10,8 +10,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "result.h"
 #include "walk.h"
 
 static inline json_t *sv_edit_measurement(json_t *root, const char *id)
@@ -90,6 +92,27 @@ static inline void sv_edit(json_t *root, const char *edits)
 		*value = '\0';
 		sv_edit_one(root, path, value + 4);
 	}
+}
+
+/*
+ * A result from a file with something changed. The caller frees; a mistake in
+ * either ends the test.
+ */
+static inline struct sv_result *sv_edited(const char *path, const char *edits)
+{
+	json_t *root = json_load_file(path, 0, NULL);
+	struct sv_result *r = NULL;
+	struct sv_err err;
+	char *text;
+
+	assert_non_null(root);
+	sv_edit(root, edits);
+	text = json_dumps(root, 0);
+	if (sv_result_parse(text, strlen(text), "edited", &r, &err) != 0)
+		fail_msg("%s: %s", edits, err.text);
+	free(text);
+	json_decref(root);
+	return r;
 }
 
 #endif
