@@ -168,7 +168,7 @@ static const struct sv_bar_spec allocator = {
 	{"allocator", "free", "free: back to the driver"},
 	{"allocator", "pool_alloc", "pool_alloc: from a warm pool"},
 	{"allocator", "reset", "reset: the empty_cache pattern"},
-	{"allocator", "loop", "loop: a working set taken and given back"}}};
+	{"allocator", "loop", "loop: a working set taken and freed"}}};
 
 const struct sv_figure_kind sv_figure_kinds[] = {
     {"transfer", "transfer bandwidth against size, with the link's ceiling",
